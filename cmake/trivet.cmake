@@ -83,7 +83,7 @@ function(trivet_test name)
   # Tests find their data files (golden modules, invalid inputs) from here.
   target_compile_definitions(${target} PRIVATE TRIVET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE ${ARGN} GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${name} TIMEOUT 300)
   add_dependencies(trivet_tests ${target})
 endfunction()
