@@ -8,14 +8,25 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "vm/numerics/float_formats.h"
 
 namespace trivet::vm {
 
 // Enumerations of attrs.def: `enum class CmpPredicate : int64_t { kEq = 0, ... }`.
 #define V(number, Name, text) k##Name = number,
 #define TRIVET_ENUM(Type, values) enum class Type : int64_t { values };
+#define TRIVET_NUMERICS_ENUM(Type, values) \
+  namespace frozen {                       \
+  enum class Type : int64_t { values };    \
+  }
 #include "vm/bytecode/attrs.def"
 #undef V
+
+// `Rounding` is the type that vm/numerics computes with; the table freezes the numbers that files use.
+static_assert(static_cast<int64_t>(Rounding::kNearestEven) == static_cast<int64_t>(frozen::Rounding::kNearestEven) &&
+              static_cast<int64_t>(Rounding::kTowardZero) == static_cast<int64_t>(frozen::Rounding::kTowardZero) &&
+              static_cast<int64_t>(Rounding::kUp) == static_cast<int64_t>(frozen::Rounding::kUp) &&
+              static_cast<int64_t>(Rounding::kDown) == static_cast<int64_t>(frozen::Rounding::kDown));
 
 // Which enumeration of attrs.def an attribute has.
 enum class AttrEnum : uint8_t {
