@@ -11,6 +11,8 @@ namespace trivet::vm {
 // vm/numerics). What `constant` holds.
 int64_t BitsOf(DType dtype, double value);
 int64_t BitsOf(DType dtype, int64_t value);
+// The value of an element of a float type from its bits, exactly. Requires IsFloat(dtype).
+double ValueOf(DType dtype, int64_t bits);
 
 class Builder {
  public:
