@@ -69,6 +69,19 @@ function(trivet_optimise name)
   endif()
 endfunction()
 
+# trivet_warn_conversions(NAME file...): -Wconversion for these files of the library, or for all of it: where numbers
+# come from outside or serve everyone, none is narrowed in silence.
+function(trivet_warn_conversions name)
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    return()
+  elseif(ARGN)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -Wconversion)
+  else()
+    target_compile_options(${name} PRIVATE -Wconversion)
+  endif()
+endfunction()
+
 # trivet_test(NAME dep...): one GoogleTest program of all *.cc under tests/unit/NAME and tests/unit/vm/NAME; nothing
 # when there are none. Its tests carry the label NAME.
 function(trivet_test name)
