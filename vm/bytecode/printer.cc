@@ -1,9 +1,9 @@
 #include "vm/bytecode/printer.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -15,34 +15,36 @@ namespace {
 
 std::string RawBits(int64_t bits) { return absl::StrFormat("0x%x", static_cast<uint64_t>(bits)); }
 
-// The shortest decimal that rounds to `bits`, with a point or an exponent so that it reads as a float.
+double ReadDecimal(const std::string& text) {
+  double value = 0;
+  return absl::SimpleAtod(text, &value) ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+// The shortest literal that rounds to `bits`, with a point or an exponent so that it reads as a float.
 std::string PrintFloat(DType dtype, int64_t bits) {
   const double value = ValueOf(dtype, bits);
   std::string text;
   if (std::isnan(value)) {
-    text = BitsOf(dtype, std::numeric_limits<double>::quiet_NaN()) == bits ? "nan" : "";
+    text = "nan";
   } else if (std::isinf(value)) {
     text = value > 0 ? "inf" : "-inf";
   } else {
     for (int digits = 1; digits <= 17; ++digits) {
       text = absl::StrFormat("%.*g", digits, value);
-      if (BitsOf(dtype, std::strtod(text.c_str(), nullptr)) == bits) break;
+      if (BitsOf(dtype, ReadDecimal(text)) == bits) break;
     }
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    if (BitsOf(dtype, std::strtod(text.c_str(), nullptr)) != bits) text.clear();
   }
-  return text.empty() ? RawBits(bits) : text;
+  // NaNs other than the canonical one, infinities of formats that saturate, bits above the element's width.
+  return BitsOf(dtype, ReadDecimal(text)) == bits ? text : RawBits(bits);
 }
 
 std::string PrintInteger(DType dtype, int64_t bits) {
-  if (BitsOf(dtype, bits) != bits) return RawBits(bits);  // not the form in which elements of this type are kept
+  if (BitsOf(dtype, bits) != bits) return RawBits(bits);  // has bits above the element's width
   if (IsBool(dtype)) return bits != 0 ? "true" : "false";
-  if (IsUnsignedInteger(dtype)) {
-    const int width = InfoOf(dtype).bits;
-    const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    return absl::StrCat(static_cast<uint64_t>(bits) & mask);
-  }
-  return absl::StrCat(bits);
+  if (IsUnsignedInteger(dtype)) return absl::StrCat(static_cast<uint64_t>(bits));
+  const int unused = 64 - InfoOf(dtype).bits;
+  return absl::StrCat(static_cast<int64_t>(static_cast<uint64_t>(bits) << unused) >> unused);
 }
 
 class Printer {

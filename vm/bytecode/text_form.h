@@ -8,9 +8,6 @@
 
 namespace trivet::vm {
 
-// Regions in regions in a text, at most. The parser recurses; this keeps hostile text from using up the stack.
-inline constexpr int kMaxTextNesting = 256;
-
 // [A-Za-z_][A-Za-z0-9_]*: spelt as it is after "%", and as the key of an attribute.
 bool IsTextIdentifier(absl::string_view text);
 // As IsTextIdentifier, with dots between: spelt as it is after "@".
