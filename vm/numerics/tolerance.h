@@ -51,9 +51,10 @@ struct OpClassInfo {
 };
 std::span<const OpClassInfo> OpClasses();
 
-// Tolerance of class `op_class` for a result in `format`. `terms` is the number of summands of one result
-// element (K for a dot); it matters to the summing classes only.
-Tolerance ToleranceFor(OpClass op_class, FloatFormat format, int64_t terms = 1);
+// Tolerance of class `op_class` for a result computed in f32, also if it is then rounded to a narrower format (whose
+// ulp is then meant). `terms` is the number of summands of one result element (K for a dot); it matters to
+// the summing classes only.
+Tolerance ToleranceFor(OpClass op_class, int64_t terms = 1);
 Tolerance ToleranceForF64(OpClass op_class, int64_t terms = 1);
 
 // Tolerance of a mathematical function. For f16 and bf16 it is computed in f32 and rounded once more, so one
