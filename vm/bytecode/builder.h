@@ -7,10 +7,16 @@
 
 namespace trivet::vm {
 
-// The raw bits of `value` as an element of type `dtype`: integers wrap, floats round to nearest even (narrow floats by
-// vm/numerics). What `constant` holds.
+// The raw bits of `value` as an element of type `dtype`; what `constant` holds. Bits above the element's width are zero.
+// Integers wrap (a float is truncated first; one that is not finite gives 0), i1 is whether it is not zero, floats round
+// as vm/numerics does by default: to nearest even, f8 saturating.
 int64_t BitsOf(DType dtype, double value);
 int64_t BitsOf(DType dtype, int64_t value);
+
+// The number that an element of a float type with these bits is, exactly.
+double FloatValueOf(DType dtype, int64_t bits);
+// The number that an element of an integer type or i1 is; u64 above 2^63 comes out negative.
+int64_t IntValueOf(DType dtype, int64_t bits);
 // The value of an element of a float type from its bits, exactly. Requires IsFloat(dtype).
 double ValueOf(DType dtype, int64_t bits);
 
