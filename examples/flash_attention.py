@@ -10,10 +10,9 @@ import math
 
 import numpy as np
 
+import tensors
 import trivet as triton
 import trivet.language as tl
-
-import tensors
 
 
 @triton.jit

@@ -8,10 +8,9 @@ Backward: ``dx`` belongs to a row, but ``dw`` and ``db`` sum over all rows. Each
 
 import numpy as np
 
+import tensors
 import trivet as triton
 import trivet.language as tl
-
-import tensors
 
 N_PARTIALS = 16
 

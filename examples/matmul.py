@@ -4,10 +4,9 @@ Programs that run at about the same time should share operands: they walk the ou
 tiles, each band column by column, so that a band reuses the same columns of B while they are in the cache.
 """
 
+import tensors
 import trivet as triton
 import trivet.language as tl
-
-import tensors
 
 
 @triton.jit

@@ -6,10 +6,9 @@ many programs as rows it is the plain kernel, one row a program.
 
 import numpy as np
 
+import tensors
 import trivet as triton
 import trivet.language as tl
-
-import tensors
 
 
 @triton.jit

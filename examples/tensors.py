@@ -69,7 +69,7 @@ class Verdict(NamedTuple):
 
     shape: str
     dtype: str
-    max_error: float  # largest absolute difference, in the output that comes nearest to (or goes furthest past) its bound
+    max_error: float  # largest absolute difference, in the output where it is worst relative to the bound
     bound: float  # what that difference may be
 
 

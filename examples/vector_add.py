@@ -2,10 +2,9 @@
 
 import math
 
+import tensors
 import trivet as triton
 import trivet.language as tl
-
-import tensors
 
 
 @triton.jit
