@@ -1,0 +1,46 @@
+// Errors of the author's program: collected, so that several independent ones show in one run.
+//
+//   matmul.py:31:21: error: dot: K differs: a is tile<64x32xf16>, b is tile<16x64xf16>
+//      31 |     acc = tl.dot(a, b, acc)
+//         |           ^~~~~~~~~~~~~~~~~
+//   note: in a call from matmul.py:60:9
+//   hint: ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "frontend/ast.h"
+
+namespace trivet::frontend {
+
+struct Diagnostic {
+  std::string file;
+  SourceSpan span;
+  std::string message;
+  std::string source_line;           // text of span.line
+  std::vector<std::string> notes;    // call chain and the like, innermost first
+  std::string hint;                  // may be empty
+
+  // The text shown above.
+  std::string ToString() const;
+};
+
+class Diagnostics {
+ public:
+  // Adds an error unless the same one (place and message) is there, or kMaxErrors are.
+  void Add(Diagnostic diagnostic);
+  bool empty() const { return diagnostics_.empty(); }
+  size_t size() const { return diagnostics_.size(); }
+  const std::vector<Diagnostic>& all() const { return diagnostics_; }
+  // All of them, in the order found, separated by blank lines.
+  std::string ToString() const;
+
+  static constexpr size_t kMaxErrors = 20;
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace trivet::frontend

@@ -1,0 +1,76 @@
+#include "frontend/value.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace trivet::frontend {
+
+std::string Value::Describe() const {
+  switch (kind_) {
+    case ValueKind::kError:
+      return "an erroneous value";
+    case ValueKind::kSsa:
+      return type_.ToString();
+    case ValueKind::kConstant:
+      return IsNone(constant_) ? "None" : absl::StrCat("constant ", ToString(constant_));
+    case ValueKind::kTuple:
+      return absl::StrCat("(", absl::StrJoin(items_, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
+                          ")");
+    case ValueKind::kHost:
+      return host_->kind() == HostKind::kBuiltin ? absl::StrCat("tl.", host_->text()) : host_->text();
+    case ValueKind::kMethod:
+      return absl::StrCat("method '", name_, "' of ", items_[0].Describe());
+    case ValueKind::kRange:
+      return "a range";
+    case ValueKind::kSlice:
+      return "a slice";
+  }
+  return "";
+}
+
+std::string Value::Key() const {
+  switch (kind_) {
+    case ValueKind::kError:
+      return "error";
+    case ValueKind::kSsa:
+      return type_.ToString();
+    case ValueKind::kConstant:
+      return KeyOf(constant_);
+    case ValueKind::kHost:
+      return absl::StrCat("host:", host_->key());
+    case ValueKind::kMethod:
+    case ValueKind::kTuple:
+    case ValueKind::kRange:
+    case ValueKind::kSlice:
+      return absl::StrCat(static_cast<int>(kind_), name_, "(",
+                          absl::StrJoin(items_, ",", [](std::string* out, const Value& v) { *out += v.Key(); }), ")",
+                          absl::StrJoin(fields_, ","));
+  }
+  return "";
+}
+
+void Value::Flatten(std::vector<ValueId>* ids) const {
+  if (is_ssa()) ids->push_back(id_);
+  for (const Value& item : items_) item.Flatten(ids);
+}
+
+Value Value::Unflatten(absl::Span<const ValueId>* ids) const {
+  Value copy = *this;
+  if (is_ssa()) {
+    copy.id_ = ids->front();
+    ids->remove_prefix(1);
+    copy.known_.reset();
+  }
+  for (Value& item : copy.items_) item = item.Unflatten(ids);
+  return copy;
+}
+
+bool Value::Identical(const Value& other) const {
+  if (kind_ != other.kind_ || id_ != other.id_ || items_.size() != other.items_.size()) return false;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (!items_[i].Identical(other.items_[i])) return false;
+  }
+  return is_ssa() || Key() == other.Key();
+}
+
+}  // namespace trivet::frontend
