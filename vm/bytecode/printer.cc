@@ -20,7 +20,7 @@ double ReadDecimal(const std::string& text) {
   return absl::SimpleAtod(text, &value) ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
-// The shortest literal that rounds to `bits`, with a point or an exponent so that it reads as a float.
+// A literal that rounds to `bits`, with a point or an exponent so that it reads as a float.
 std::string PrintFloat(DType dtype, int64_t bits) {
   const double value = ValueOf(dtype, bits);
   std::string text;
@@ -28,6 +28,8 @@ std::string PrintFloat(DType dtype, int64_t bits) {
     text = "nan";
   } else if (std::isinf(value)) {
     text = value > 0 ? "inf" : "-inf";
+  } else if (std::abs(value) < 1e9 && value == std::trunc(value)) {
+    text = absl::StrFormat("%.1f", value);
   } else {
     for (int digits = 1; digits <= 17; ++digits) {
       text = absl::StrFormat("%.*g", digits, value);

@@ -42,7 +42,8 @@ class ValueNames {
 };
 
 // The element that `bits` is in type `dtype`, as a literal: "-0.0", "1e+20", "nan", "255", "true". Raw bits ("0x7fc1")
-// where no literal of the value form gives them. The shortest that reads back to the same bits.
+// where no literal of the value form gives them. Integers below 1e9 have all their digits; other floats the fewest that
+// read back to the same bits.
 std::string PrintElement(DType dtype, int64_t bits);
 
 }  // namespace trivet::vm

@@ -14,6 +14,7 @@
 #include "vm/bytecode/builder.h"
 #include "vm/bytecode/limits.h"
 #include "vm/bytecode/printer.h"
+#include "vm/bytecode/verifier.h"
 
 namespace trivet::vm {
 namespace {
@@ -58,14 +59,24 @@ TEST(ParserTest, CanonicalTextSurvives) {
     const absl::StatusOr<Module> again = Parse(Print(*module));
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_TRUE(SameModule(*module, *again)) << path;
+    EXPECT_TRUE(VerifyModule(*module).ok()) << VerifyModule(*module).message();
   }
+}
+
+TEST(ParserTest, NamesOfAnyBytesSurvive) {
+  const std::string text = "func @\"a.<b>\"(%\"\\x01\\xff\": i32, %\"\\\"\": i32, %\"\\\"\".1: i32) {\n  return\n}\n";
+  const absl::StatusOr<Module> module = Parse(text);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  EXPECT_EQ(module->functions[0].name, "a.<b>");
+  EXPECT_EQ(module->functions[0].value(module->functions[0].params()[0]).name, "\x01\xff");
+  EXPECT_EQ(Print(*module), text);
 }
 
 TEST(ParserTest, NamesAreTheAuthors) {
   const absl::StatusOr<Module> module = Parse(ReadText(TRIVET_SOURCE_DIR "/tests/bytecode/text/names.tvt"));
   ASSERT_TRUE(module.ok()) << module.status().message();
   const Function& function = module->functions[0];
-  EXPECT_EQ(function.name, "outer.<locals>.inner");
+  EXPECT_EQ(function.name, "outer.inner");
   std::vector<std::string> names;
   for (ValueId id : function.params()) names.push_back(function.value(id).name);
   EXPECT_THAT(names, testing::ElementsAre("x", "x", "größe", "a.1", "a.1", "_", ""));
