@@ -27,7 +27,7 @@ using Handler = void (*)(ExecContext& cx, const Instr& at);
 
 // Offset of an absent optional operand.
 inline constexpr uint32_t kNoSlot = 0xffffffffu;
-// Alignment of every value in a frame, and of scratch memory.
+// Alignment of every tile in a frame, and of scratch memory. Scalars, block pointers and descriptors have 8.
 inline constexpr size_t kSlotAlignment = 64;
 
 // One decoded op.
@@ -46,7 +46,8 @@ struct Instr {
 
 // Why a program stopped.
 enum class TrapKind : uint8_t {
-  kNone, kOutOfBounds, kNullPointer, kReadOnly, kIndex, kAssert, kAssume, kStepLimit, kDeadlock, kUnsupported, kStack,
+  kNone, kOutOfBounds, kNullPointer, kReadOnly, kMisaligned, kIndex, kZeroStep, kAssert, kAssume, kStepLimit,
+  kInterrupted, kDeadlock, kUnsupported, kStack,
 };
 
 // A fault of the running kernel, completed with names and places by the scheduler.
@@ -93,12 +94,17 @@ class ExecContext {
   std::array<int32_t, 3> program_id{};
   std::array<int32_t, 3> grid{1, 1, 1};
   const AllocationRegistry* memory = nullptr;
-  const Allocation* last_allocation = nullptr;  // where the last access went; most go there again
+  MemoryRange last_range;  // where the last access went; most go there again
   Observer* observer = nullptr;
   Program* program = nullptr;
   PrintSink* print_sink = nullptr;
   // Stores and atomics that changed memory bump this: deadlock detection asks whether anything still happens.
   uint64_t writes = 0;
+  // Set once a program seems to wait: stores then look whether they change anything before they bump `writes`.
+  bool compare_stores = false;
+  bool finished = false;  // returned from the kernel
+  int64_t steps = 0;      // ops run
+  int64_t slice = 0;      // back edges and calls until the program is preempted
   Trap trap;
 };
 

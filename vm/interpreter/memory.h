@@ -25,6 +25,18 @@ struct Allocation {
   bool is_writable = true;
 };
 
+// Bytes [begin, end) of which the kernel may touch each.
+struct MemoryRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool is_writable = false;
+
+  // True if [address, address + size) lies inside. Requires size <= 2^63.
+  bool Holds(uint64_t address, uint64_t size) const {
+    return address >= begin && address <= end && size <= end - address;
+  }
+};
+
 // The allocations of a launch, by address. Immutable while programs run, so read without locks.
 class AllocationRegistry {
  public:
@@ -33,17 +45,28 @@ class AllocationRegistry {
   // Orders the table for Find. Call once after the last Add.
   void Seal();
 
+  // The range that holds [address, address + size) and permits the access, or nullptr. Storages that overlap make one
+  // range; where they differ in writability, the range of the storage that permits it.
+  const MemoryRange* FindRange(uint64_t address, int64_t size_bytes, bool for_writing) const;
   // The allocation whose storage holds [address, address + size), or nullptr.
   const Allocation* Find(uint64_t address, int64_t size_bytes) const;
   // The allocation nearest to `address`, for messages; nullptr if there is none.
   const Allocation* FindNearest(uint64_t address) const;
+  // The allocation of this name, or nullptr.
+  const Allocation* FindByName(absl::string_view name) const;
   const std::vector<Allocation>& allocations() const { return allocations_; }
 
  private:
   std::vector<Allocation> allocations_;  // by storage_base
+  std::vector<MemoryRange> readable_;    // disjoint, by begin
+  std::vector<MemoryRange> writable_;    // of the writable storages only
 };
 
-// "x_ptr[3, 7]": the element of `allocation`'s view at `address`, or "x_ptr + 5 elements past the end" and the like.
+// "x_ptr[3, 7]": the element of `allocation`'s view at `address`; with "+ 2 bytes" when that is inside an element. An
+// index may lie outside the shape. Views whose strides overlap or run backwards give "x_ptr + 40 bytes".
 std::string DescribeAddress(const Allocation& allocation, uint64_t address);
+
+// What the operating system lets this process do at `address`: a range around it, empty if it is not mapped. Slow.
+MemoryRange FindProcessMapping(uint64_t address);
 
 }  // namespace trivet::vm

@@ -23,6 +23,7 @@ struct RegionCode {
   std::vector<uint32_t> param_slots;  // frame offsets of the region's parameters; the caller fills them
   std::vector<uint32_t> yield_slots;  // frame offsets of what it yields
   int64_t lanes = 1;
+  bool has_control = false;  // some op sets cx.pc, an index into `code`
 };
 
 // Runs a region over the lanes it was decoded for. A trap inside is raised on `cx`.
@@ -68,6 +69,10 @@ struct PreparedOp {
   std::shared_ptr<const void> data;
 };
 
+// Results never share memory with operands, with two exceptions, where a result may be an operand that dies: elementwise
+// ops, for operands of the result's element size (so iteration i may touch element i only), and the acc of dot and
+// dot_scaled. They are then the same memory exactly, never a part of it.
+//
 // Declares PrepareLoad, PrepareAddF, ... for all ops but control flow.
 #define TRIVET_PREPARE_Pure(Name) absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx);
 #define TRIVET_PREPARE_Reads(Name) TRIVET_PREPARE_Pure(Name)
