@@ -36,7 +36,7 @@ def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 
     All words are u32 (Philox-4x32) or all u64 (Philox-4x64). Returns four words of the same type.
     """
-    if constexpr(c0.dtype == core.uint32):
+    if c0.dtype == core.uint32:
         multiplier_a: constexpr = _MULTIPLIER_A_32
         multiplier_b: constexpr = _MULTIPLIER_B_32
         increment_a: constexpr = _INCREMENT_A_32
@@ -77,7 +77,7 @@ def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """
     key = core.cast(seed, core.uint64)
     first = core.to_tensor(c0)
-    if constexpr(first.dtype.primitive_bitwidth == 64):
+    if first.dtype.primitive_bitwidth == 64:
         word: constexpr = core.uint64
         k0 = key
         k1 = key * 0
@@ -105,7 +105,7 @@ def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     offset = core.to_tensor(offset)
     low = offset.to(core.uint32)
     zero = low * 0
-    if constexpr(offset.dtype.primitive_bitwidth > 32):
+    if offset.dtype.primitive_bitwidth > 32:
         high = (offset >> 32).to(core.uint32)
     else:
         high = zero
@@ -129,7 +129,7 @@ def uint_to_uniform_float(x):
     The bits are read as signed, a negative value ``x`` becomes ``-x - 1``, and the result is scaled by a little less
     than 2**-31 (2**-63), so that rounding cannot reach 1.
     """
-    if constexpr(x.dtype.primitive_bitwidth == 32):
+    if x.dtype.primitive_bitwidth == 32:
         signed = x.to(core.int32, bitcast=True)
         scale: constexpr = 4.6566127342e-10
     else:

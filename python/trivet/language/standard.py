@@ -127,7 +127,7 @@ def _sum_dtype(element, dtype):
 
 @jit
 def _bf16_to_f32(x):
-    if core.constexpr(x.dtype.is_bf16()):
+    if x.dtype.is_bf16():
         x = x.to(core.float32)
     return x
 
@@ -135,8 +135,8 @@ def _bf16_to_f32(x):
 @jit
 def _to_32_bits(x):
     """f32 for a narrower float, i32 for a narrower integer, signed or not; else ``x`` itself."""
-    if core.constexpr(x.dtype.primitive_bitwidth < 32):
-        if core.constexpr(x.dtype.is_floating()):
+    if x.dtype.primitive_bitwidth < 32:
+        if x.dtype.is_floating():
             x = x.to(core.float32)
         else:
             x = x.to(core.int32)
@@ -220,7 +220,7 @@ def interleave(a, b):
     Two scalars make a tile of two elements.
     """
     pairs = core.join(a, b)
-    if core.constexpr(len(pairs.shape) == 1):
+    if len(pairs.shape) == 1:
         return pairs
     return core.reshape(pairs, _interleaved(pairs.shape))
 
@@ -309,8 +309,8 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
         return_indices_tie_break_left: among equal elements return the lowest index, else any.
         keep_dims: keep the reduced dimensions, with extent 1.
     """
-    if core.constexpr(return_indices):
-        if core.constexpr(return_indices_tie_break_left):
+    if return_indices:
+        if return_indices_tie_break_left:
             return core.reduce(_with_index(input, axis), axis, _argmax_left, keep_dims=keep_dims)
         else:
             return core.reduce(_with_index(input, axis), axis, _argmax_fast, keep_dims=keep_dims)
@@ -328,8 +328,8 @@ def argmax(input, axis, tie_break_left=True, keep_dims=False):
 @jit
 def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The minimum along ``axis``, or of the whole tile if None. Arguments and NaN as for ``max``."""
-    if core.constexpr(return_indices):
-        if core.constexpr(return_indices_tie_break_left):
+    if return_indices:
+        if return_indices_tie_break_left:
             return core.reduce(_with_index(input, axis), axis, _argmin_left, keep_dims=keep_dims)
         else:
             return core.reduce(_with_index(input, axis), axis, _argmin_fast, keep_dims=keep_dims)
@@ -420,7 +420,7 @@ def topk(x, k: core.constexpr, dim: core.constexpr = None):
     core.static_assert(at >= 0, "topk: no such dimension")
     core.static_assert(_is_power_of_two(k), "topk: k must be a power of two")
     core.static_assert(k <= x.shape[at], "topk: k exceeds the extent of dim")
-    if core.constexpr(k == x.shape[at]):
+    if k == x.shape[at]:
         return core._sort(x, at, True)
     else:
         return core._topk(_to_32_bits(x), k, at)
@@ -430,9 +430,9 @@ def topk(x, k: core.constexpr, dim: core.constexpr = None):
 def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descending: core.constexpr = False):
     """The first ``k`` elements (all if None) of ``sort(x, dim, descending)``."""
     at: core.constexpr = _dim(dim, len(x.shape))
-    if core.constexpr(k is None):
+    if k is None:
         return sort(x, at, descending)
-    elif core.constexpr(descending):
+    elif descending:
         return topk(x, k, at)
     else:
         first: core.constexpr = _with_extent(x.shape, at, k)
@@ -456,7 +456,7 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = Fa
         distance: core.constexpr = x.shape[at] >> (stage + 1)
         pairs = core.reshape(result, _with_pairs(x.shape, at, distance))
         near, far = core.split(core.permute(pairs, _moved_last(rank, at + 1)))
-        if core.constexpr(descending):
+        if descending:
             swap = near < far
         else:
             swap = near > far
