@@ -180,9 +180,7 @@ def test_keep_dims() -> None:
     np.testing.assert_allclose(run(tile_kernel, sum_keeping, x, (ROWS, 1), "float32"), want, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "dtype", [d for d in INTEGERS + FLOATS if d not in ("uint32", "uint64")] + ["uint32", "uint64"]
-)
+@pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
 def test_max_and_min(dtype: str) -> None:
     x = sample(dtype)
     wide = MAX_DTYPE.get(dtype, dtype)
@@ -278,6 +276,37 @@ def test_scans_of_floats() -> None:
     half = x.astype(np.float16)
     got = run(tile_kernel, cumsum_as_float32, half, x.shape, "float32")
     np.testing.assert_allclose(got, half.cumsum(1, dtype="float32"), rtol=1e-4, atol=1e-5)
+
+
+@triton.jit
+def narrow_types_kernel(x_ptr, out_ptr, N: tl.constexpr):
+    """What bf16, f8 and i1 become; every sum is exact, so that only types can go wrong."""
+    x = tl.load(x_ptr + tl.arange(0, N))
+    short = x.to(tl.bfloat16)
+    tiny = x.to(tl.float8e5)
+    tl.static_assert(tl.sum(short, 0).dtype == tl.bfloat16)
+    tl.static_assert(tl.cumsum(short, 0).dtype == tl.float32)
+    tl.static_assert(tl.cumprod(short, 0).dtype == tl.float32)
+    tl.static_assert(tl.max(short, 0).dtype == tl.float32)
+    value, _ = tl.max(short, 0, return_indices=True)
+    tl.static_assert(value.dtype == tl.float32)
+    tl.static_assert(tl.softmax(short).dtype == tl.float32)
+    tl.static_assert(tl.sort(short).dtype == tl.bfloat16)
+    tl.static_assert(tl.topk(short, 2).dtype == tl.float32)
+    tl.static_assert(tl.max(tiny, 0).dtype == tl.float32)
+    tl.static_assert(tl.cumsum(x > 0, 0).dtype == tl.uint32)
+    tl.static_assert(tl.max(x > 0, 0).dtype == tl.int32)
+    tl.store(out_ptr, tl.sum(short, 0))
+    tl.store(out_ptr + 1, tl.max(tiny, 0))
+    tl.store(out_ptr + 2, tl.sum(tl.cumsum(short, 0), 0))
+    tl.store(out_ptr + 3, tl.sum(tl.cumsum(x > 0, 0).to(tl.float32), 0))
+
+
+def test_narrow_types() -> None:
+    x = np.array([1, 2, 0, 4, 1, 0, 2, 1], np.float32)
+    out = np.zeros(4, np.float32)
+    narrow_types_kernel[(1,)](x, out, N=8)
+    assert out.tolist() == [x.sum(), x.max(), x.cumsum().sum(), (x > 0).cumsum().sum()]
 
 
 # --- order -----------------------------------------------------------------------------------------------------------------
