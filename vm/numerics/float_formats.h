@@ -223,17 +223,18 @@ constexpr double DecodeGeneric(const FloatFormatInfo& info, uint32_t code) {
   return negative ? -value : value;
 }
 
-// Whether dropping `remainder` (of units in which half a step is `half`) moves the kept code `kept` up.
+// What to add to a number of which the lowest bits, all below `step` (a power of two, at least 2), are then cut
+// off, so that it is rounded. `is_odd`: whether the lowest bit that stays is set.
 template <typename Bits>
-constexpr bool RoundsUp(Rounding rounding, bool negative, Bits kept, Bits remainder, Bits half) {
+constexpr Bits RoundingAddend(Rounding rounding, bool negative, Bits is_odd, Bits step) {
   switch (rounding) {
-    case Rounding::kNearestEven: return remainder > half || (remainder == half && (kept & 1) != 0);
-    case Rounding::kNearestAway: return remainder >= half;
-    case Rounding::kTowardZero: return false;
-    case Rounding::kUp: return !negative && remainder != 0;
-    case Rounding::kDown: return negative && remainder != 0;
+    case Rounding::kNearestEven: return (step >> 1) - 1 + is_odd;
+    case Rounding::kNearestAway: return step >> 1;
+    case Rounding::kTowardZero: return 0;
+    case Rounding::kUp: return negative ? Bits{0} : step - 1;
+    case Rounding::kDown: return negative ? step - 1 : Bits{0};
   }
-  return false;
+  return 0;
 }
 
 // Whether an overflowing finite value becomes infinity, rather than the largest finite value.
@@ -270,17 +271,16 @@ constexpr uint32_t EncodeGeneric(const FloatFormatInfo& info, Source value, Roun
   const Bits min_normal = rebias + 1;  // exponent field, in the source, of the format's smallest normal
 
   // A normal result drops a fixed number of bits; a subnormal one also those that its fixed exponent costs.
-  const bool is_normal = exponent >= min_normal;
+  // With the source's own range (bf16 and tf32 from f32) the two are the same: the source's subnormals are the format's.
+  const bool is_normal = rebias == 0 || exponent >= min_normal;
   const Bits significand = (magnitude & (kImplicitBit - 1)) | (exponent != 0 ? kImplicitBit : Bits{0});
   const Bits true_exponent = exponent != 0 ? exponent : Bits{1};
   const Bits subnormal_shift = drop + min_normal - true_exponent;
-  const Bits max_shift = static_cast<Bits>(Layout::kMantissaBits + 2);  // everything is remainder, below half
+  const Bits max_shift = static_cast<Bits>(Layout::kMantissaBits + 2);  // everything is cut off, and is below half
   const Bits shift = is_normal ? drop : (subnormal_shift < max_shift ? subnormal_shift : max_shift);
   const Bits kept_and_dropped = is_normal ? magnitude - (rebias << Layout::kMantissaBits) : significand;
-  const Bits kept = kept_and_dropped >> shift;
-  const Bits remainder = kept_and_dropped & ((Bits{1} << shift) - 1);
-  const Bits half = (Bits{1} << shift) >> 1;
-  Bits code = kept + static_cast<Bits>(RoundsUp(rounding, negative, kept, remainder, half));
+  const Bits is_odd = (kept_and_dropped >> shift) & 1;
+  Bits code = (kept_and_dropped + RoundingAddend(rounding, negative, is_odd, Bits{1} << shift)) >> shift;
 
   const bool is_nan = magnitude > kInfinityBits;
   const bool is_infinity = magnitude == kInfinityBits;
@@ -310,9 +310,9 @@ constexpr uint32_t EncodeScale(double value, Rounding rounding, Overflow overflo
   if (magnitude > kInfinityBits) return 0xff;
   if (magnitude == kInfinityBits) return overflow == Overflow::kSaturate ? 0xfe : 0xff;
   if (magnitude <= kSmallest) return 0;
-  const uint64_t kept = (magnitude - kSmallest) >> 52;
-  const uint64_t remainder = magnitude & ((uint64_t{1} << 52) - 1);
-  const uint64_t code = kept + RoundsUp<uint64_t>(rounding, false, kept, remainder, uint64_t{1} << 51);
+  const uint64_t above_smallest = magnitude - kSmallest;
+  const uint64_t is_odd = (above_smallest >> 52) & 1;
+  const uint64_t code = (above_smallest + RoundingAddend(rounding, false, is_odd, uint64_t{1} << 52)) >> 52;
   if (code <= 0xfe) return static_cast<uint32_t>(code);
   return overflow == Overflow::kSaturate || !OverflowsOutwards(rounding, false) ? 0xfe : 0xff;
 }
