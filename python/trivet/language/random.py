@@ -10,6 +10,9 @@ rounds of multiplication and exclusive or; ten rounds pass the known statistical
 ``philox`` on 64-bit counters is Philox-4x64, with the whole seed as the first word of the key.
 """
 
+# Kernel code: the frontend checks its types, and it means other things by them than mypy does.
+# mypy: ignore-errors
+
 from ..jit import jit
 from . import core, math
 from .core import constexpr
