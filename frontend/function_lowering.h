@@ -1,0 +1,194 @@
+// FunctionLowering: the body of one function, statement by statement, into bytecode.
+//
+// One object per function and set of argument types, or per inlined combine function. Expressions give Values (value.h);
+// statements change the table of variables and the region that ops are appended to. Conditions and loop bounds that are
+// known while compiling decide here; code behind them is never looked at.
+//
+// Files: lower_statement.cc, lower_control.cc (if, for, while), lower_expression.cc, lower_call.cc, builtins*.cc.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "frontend/ast.h"
+#include "frontend/compiler.h"
+#include "frontend/emitter.h"
+#include "frontend/value.h"
+
+namespace trivet::frontend {
+
+// A compiled helper: which function of the module, and the shape of what it returns.
+struct Helper {
+  std::unique_ptr<vm::Function> function;
+  vm::Type none;
+  Value returns;           // run-time values inside are those of the helper; only structure and types count
+  bool keeps_known = false;  // the known constants in `returns` hold for every call
+  bool is_done = false;
+  bool has_failed = false;
+};
+
+// What all functions of one compilation share.
+struct Compilation {
+  Host& host;
+  const CompileRequest& request;
+  Diagnostics diagnostics;
+  std::vector<std::string> files;
+  // The kernel first, then helpers in the order of their first call.
+  std::vector<std::unique_ptr<Helper>> helpers;
+  absl::flat_hash_map<std::string, size_t> helper_by_key;
+  absl::flat_hash_map<std::string, int> name_counts;
+  std::vector<GlobalUse> globals;
+  int64_t ops_made = 0;
+
+  uint32_t InternFile(const std::string& file);
+  // A function name that is not taken yet.
+  std::string UniqueName(const std::string& name);
+};
+
+class FunctionLowering;
+
+// The arguments of a call as written: positions (starred tuples opened) and keywords.
+struct CallArguments {
+  std::vector<Value> positional;
+  std::vector<std::pair<std::string, Value>> keywords;
+  SourceSpan span;
+};
+
+class FunctionLowering {
+ public:
+  // `caller` is the function this one was called from, for messages; null for the kernel.
+  FunctionLowering(Compilation& compilation, HostPtr host_function, const FunctionDef& def, vm::Function* function,
+                   RegionId region, const FunctionLowering* caller, SourceSpan call_span);
+
+  Emitter& emitter() { return emitter_; }
+  Compilation& compilation() { return compilation_; }
+  const FunctionDef& def() const { return def_; }
+  Host& host() { return compilation_.host; }
+
+  void Bind(const std::string& name, Value value) { variables_[name] = std::move(value); }
+  // Lowers the whole body of a kernel or helper and ends it with a return. Gives what it returns.
+  Value LowerFunction(bool is_kernel, bool* keeps_known);
+  // Lowers the body in place, in the caller's region: its only return ends it. See CanInline.
+  Value LowerInline();
+  // True if the only return is the last statement of the body.
+  static bool CanInline(const FunctionDef& def);
+
+  // Reports at the current span.
+  Value Error(std::string message, std::string hint = "");
+
+  Value LowerExpr(const Expr& expr);
+  // The value of a host object: numbers, strings, types and tuples are taken over.
+  Value FromHost(const HostPtr& host);
+  // The host object of a constant value; nullptr after an error. `what` names it in the message.
+  HostPtr ToHost(const Value& value, absl::string_view what);
+
+  Value Call(const Value& callee, CallArguments arguments);
+  Value CallFunction(const HostPtr& function, CallArguments arguments);
+  // Calls a combine function of scalars inside a region: inlined where possible.
+  Value CallInRegion(const HostPtr& function, std::vector<Value> arguments);
+  Value CallBuiltin(const std::string& name, CallArguments arguments);
+  Value CallMethod(const Value& method, CallArguments arguments);
+  Value GetAttribute(const Value& value, const std::string& name);
+  Value GetItem(const Value& value, const Value& index);
+
+  // The region that ops go to; for code that makes regions (reduce, if, ...).
+  vm::Function& function() { return emitter_.builder().function(); }
+  // Numbers become run-time scalars, also inside tuples; other values stay.
+  Value Materialize(const Value& value);
+  // A condition as an i1 scalar; an error for a tile of several elements.
+  Value ToCondition(const Value& value, absl::string_view what);
+
+ private:
+  using Variables = std::map<std::string, Value>;
+
+  // Sets the current span (of messages and ops) for a scope.
+  class SpanScope {
+   public:
+    SpanScope(FunctionLowering* lowering, const SourceSpan& span);
+    ~SpanScope();
+
+   private:
+    FunctionLowering* lowering_;
+    SourceSpan saved_;
+  };
+
+  // One enclosing loop.
+  struct Loop {
+    bool is_static = false;
+    std::vector<std::string> carried;  // names
+    std::vector<Value> initial;        // their values at the start, for structure
+    bool broken = false;               // static: a break was reached
+  };
+
+  // Statements; all but LowerBody are called with the current span set.
+  void LowerBody(const std::vector<StmtPtr>& body);
+  void LowerStmt(const Stmt& stmt);
+  void LowerReturn(const Stmt& stmt);
+  void LowerAssert(const Stmt& stmt);
+  void LowerRaise(const Stmt& stmt);
+  void Assign(const Expr& target, const Value& value);
+  void LowerAugAssign(const Stmt& stmt);
+  void LowerAnnAssign(const Stmt& stmt);
+
+  // Control flow.
+  void LowerIf(const Stmt& stmt);
+  void LowerDynamicIf(const Stmt& stmt, const Value& condition);
+  void LowerFor(const Stmt& stmt);
+  void LowerStaticFor(const Stmt& stmt, const std::vector<Value>& values);
+  void LowerDynamicFor(const Stmt& stmt, const Value& range);
+  void LowerWhile(const Stmt& stmt);
+  void LowerBreakOrContinue(bool is_break);
+  // The variables that a loop body changes, made run-time values; fills loop->carried and initial.
+  std::vector<ValueId> PrepareCarried(const std::vector<const std::vector<StmtPtr>*>& bodies, Loop* loop);
+  // Current values of the carried variables, checked against their initial types; nothing after an error.
+  std::optional<std::vector<ValueId>> CarriedNow(const Loop& loop, absl::string_view where);
+  void BindCarried(const Loop& loop, absl::Span<const ValueId> ids);
+  void ForgetNew(const Variables& before, absl::string_view reason);
+  // Ends a branch region with a yield of the merged variables.
+  struct Branch {
+    RegionId region;
+    Variables variables;
+    bool is_terminated = false;
+  };
+  Branch LowerBranch(const std::vector<StmtPtr>& body, const Variables& start);
+  // Expression forms.
+  Value LowerName(const Expr& expr);
+  Value LowerBool(const Expr& expr);
+  Value LowerCompare(const Expr& expr);
+  Value CompareOne(const std::string& op, const Value& a, const Value& b);
+  Value LowerCall(const Expr& expr);
+  Value LowerIfExp(const Expr& expr);
+  Value LowerFString(const Expr& expr);
+  Value LowerListComp(const Expr& expr);
+  Value BinaryValues(const std::string& op, const Value& a, const Value& b);
+  Value HostBinary(const std::string& op, const Value& a, const Value& b);
+  Value TypeAttribute(const vm::Type& type, const std::string& name);
+  bool BindParameters(const FunctionDef& def, const HostPtr& host_function, CallArguments* arguments,
+                      std::vector<std::pair<std::string, Value>>* bound);
+  std::vector<std::string> CallChain() const;
+
+  Compilation& compilation_;
+  HostPtr host_function_;
+  const FunctionDef& def_;
+  const FunctionLowering* caller_;
+  SourceSpan call_span_;
+  Emitter emitter_;
+  Variables variables_;
+  std::map<std::string, std::string> unavailable_;  // name: why it can't be used here
+  std::vector<Loop> loops_;
+  bool terminated_ = false;  // the current region has its terminator; what follows is dead
+  bool is_inline_ = false;
+  bool is_kernel_ = false;
+  int returns_in_source_ = 0;
+  std::vector<Value> returned_;
+  SourceSpan span_;
+  uint32_t file_index_ = 0;
+
+  friend class SpanScope;
+};
+
+}  // namespace trivet::frontend

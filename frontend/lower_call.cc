@@ -1,0 +1,219 @@
+// Calls: of helpers (compiled once for each set of argument types), of the language's operations, of methods, and of
+// Python functions that run at compile time.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/builtins.h"
+#include "frontend/function_lowering.h"
+
+namespace trivet::frontend {
+
+using vm::Op;
+using vm::Type;
+
+Value FunctionLowering::LowerCall(const Expr& expr) {
+  const Value callee = LowerExpr(*expr.a);
+  CallArguments arguments;
+  arguments.span = expr.span;
+  bool has_error = callee.is_error();
+  for (const ExprPtr& item : expr.items) {
+    const bool starred = item->kind == ExprKind::kStarred;
+    Value value = LowerExpr(starred ? *item->a : *item);
+    has_error = has_error || value.is_error();
+    if (!starred) {
+      arguments.positional.push_back(std::move(value));
+    } else if (value.is_tuple()) {
+      for (const Value& inner : value.items()) arguments.positional.push_back(inner);
+    } else if (!value.is_error()) {
+      has_error = true;
+      Error(absl::StrCat("argument after * must be a tuple, found ", value.Describe()));
+    }
+  }
+  for (const Keyword& keyword : expr.keywords) {
+    Value value = LowerExpr(*keyword.value);
+    has_error = has_error || value.is_error();
+    if (keyword.name.empty()) {
+      has_error = true;
+      Error("** in a call is not supported");
+    }
+    arguments.keywords.emplace_back(keyword.name, std::move(value));
+  }
+  if (has_error) return Value();
+  return Call(callee, std::move(arguments));
+}
+
+Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
+  if (callee.is_error()) return callee;
+  if (callee.kind() == ValueKind::kMethod) return CallMethod(callee, std::move(arguments));
+  if (callee.is_constant() && std::holds_alternative<Type>(callee.constant())) {
+    // tl.float32(x) converts.
+    if (arguments.positional.size() == 1 && arguments.keywords.empty()) {
+      return emitter_.Cast(arguments.positional[0], std::get<Type>(callee.constant()));
+    }
+  }
+  if (!callee.is_host()) return Error(absl::StrCat(callee.Describe(), " can't be called"));
+  const HostPtr& target = callee.host();
+  switch (target->kind()) {
+    case HostKind::kFunction:
+      return CallFunction(target, std::move(arguments));
+    case HostKind::kBuiltin:
+      return CallBuiltin(target->text(), std::move(arguments));
+    case HostKind::kHostCall: {
+      std::vector<HostPtr> positional;
+      std::vector<std::pair<std::string, HostPtr>> keywords;
+      const std::string what = absl::StrCat("an argument of ", target->text());
+      for (const Value& v : arguments.positional) {
+        positional.push_back(ToHost(v, what));
+        if (positional.back() == nullptr) return Value();
+      }
+      for (const auto& [name, v] : arguments.keywords) {
+        keywords.emplace_back(name, ToHost(v, what));
+        if (keywords.back().second == nullptr) return Value();
+      }
+      absl::StatusOr<HostPtr> result = target->Call(positional, keywords);
+      if (!result.ok()) return Error(std::string(result.status().message()));
+      return FromHost(*result);
+    }
+    default:
+      return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"),
+                   "decorate it with @triton.jit, or with @triton.constexpr_function if it computes compile-time values");
+  }
+}
+
+bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& function, CallArguments* arguments,
+                                      std::vector<std::pair<std::string, Value>>* bound) {
+  std::vector<std::pair<std::string, Value>>& keywords = arguments->keywords;
+  size_t next = 0;
+  for (const Parameter& parameter : def.parameters) {
+    if (parameter.is_variadic) {
+      std::vector<Value> rest;
+      while (next < arguments->positional.size()) rest.push_back(arguments->positional[next++]);
+      bound->emplace_back(parameter.name, Value::Tuple(std::move(rest)));
+      continue;
+    }
+    auto keyword = std::find_if(keywords.begin(), keywords.end(), [&](const auto& k) { return k.first == parameter.name; });
+    Value value;
+    if (next < arguments->positional.size() && !parameter.is_keyword_only) {
+      if (keyword != keywords.end()) {
+        Error(absl::StrCat(def.name, "() got multiple values for argument '", parameter.name, "'"));
+        return false;
+      }
+      value = arguments->positional[next++];
+    } else if (keyword != keywords.end()) {
+      value = keyword->second;
+      keywords.erase(keyword);
+    } else if (HostPtr given = function->DefaultOf(parameter.name); given != nullptr) {
+      value = FromHost(given);
+    } else {
+      Error(absl::StrCat(def.name, "() is missing the argument '", parameter.name, "'"));
+      return false;
+    }
+    if (parameter.is_constexpr && value.is_ssa()) {
+      std::optional<Constant> known = value.AsConstant();
+      if (!known) {
+        Error(absl::StrCat("parameter '", parameter.name, "' of ", def.name, "() is tl.constexpr, but the argument is the run-time value ",
+                           value.Describe()));
+        return false;
+      }
+      value = Value::Of(*known);
+    }
+    bound->emplace_back(parameter.name, std::move(value));
+  }
+  if (next < arguments->positional.size()) {
+    Error(absl::StrCat(def.name, "() takes ", def.parameters.size(), " arguments, found ", arguments->positional.size()));
+    return false;
+  }
+  if (!keywords.empty()) {
+    Error(absl::StrCat(def.name, "() got an unexpected keyword argument '", keywords[0].first, "'"));
+    return false;
+  }
+  return true;
+}
+
+Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments arguments) {
+  absl::StatusOr<const FunctionDef*> def = target->function_def();
+  if (!def.ok()) return Error(std::string(def.status().message()));
+  std::vector<std::pair<std::string, Value>> bound;
+  if (!BindParameters(**def, target, &arguments, &bound)) return Value();
+
+  std::string key = target->key();
+  for (const auto& [name, value] : bound) absl::StrAppend(&key, "|", value.Key());
+  auto [it, is_new] = compilation_.helper_by_key.emplace(key, compilation_.helpers.size());
+  const size_t index = it->second;
+  if (is_new) {
+    compilation_.helpers.push_back(std::make_unique<Helper>());
+    Helper& helper = *compilation_.helpers.back();
+    helper.function = std::make_unique<vm::Function>();
+    vm::Function* made = helper.function.get();
+    made->name = compilation_.UniqueName((*def)->name);
+    made->location = {compilation_.InternFile((*def)->file), (*def)->span.line, (*def)->span.column};
+    made->body = made->AddRegion();
+    const size_t errors_before = compilation_.diagnostics.size();
+    FunctionLowering inner(compilation_, target, **def, made, made->body, this, arguments.span);
+    for (const auto& [name, value] : bound) {
+      std::vector<ValueId> outer_ids, ids;
+      value.Flatten(&outer_ids);
+      for (ValueId id : outer_ids) ids.push_back(made->AddParam(made->body, function().type(id), name));
+      absl::Span<const ValueId> rest = ids;
+      inner.Bind(name, value.Unflatten(&rest));
+    }
+    bool keeps_known = false;
+    Value returns = inner.LowerFunction(/*is_kernel=*/false, &keeps_known);
+    helper.keeps_known = keeps_known;
+    std::vector<ValueId> ids;
+    returns.Flatten(&ids);
+    for (ValueId id : ids) made->result_types.push_back(made->type(id));
+    helper.returns = std::move(returns);
+    helper.has_failed = compilation_.diagnostics.size() != errors_before;
+    helper.is_done = true;
+  }
+  const Helper& helper = *compilation_.helpers[index];
+  if (!helper.is_done) {
+    return Error(absl::StrCat("recursion: ", (*def)->name, "() calls itself, directly or through others"),
+                 "a kernel can't recurse; write a loop");
+  }
+  if (helper.has_failed || helper.returns.is_error()) return Value();
+  std::vector<ValueId> operands;
+  for (const auto& [name, value] : bound) value.Flatten(&operands);
+  const OpId op = emitter_.builder().Create(Op::kCall, operands, helper.function->result_types,
+                                            {static_cast<int64_t>(index)});
+  const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  absl::Span<const ValueId> rest = results;
+  Value result = helper.returns.Unflatten(&rest);
+  if (helper.keeps_known && result.is_ssa()) result.set_known(helper.returns.known());
+  return result;
+}
+
+Value FunctionLowering::CallInRegion(const HostPtr& target, std::vector<Value> values) {
+  absl::StatusOr<const FunctionDef*> def = target->function_def();
+  if (!def.ok()) return Error(std::string(def.status().message()));
+  CallArguments arguments{std::move(values), {}, span_};
+  if (!CanInline(**def)) return CallFunction(target, std::move(arguments));
+  int depth = 0;
+  for (const FunctionLowering* f = this; f != nullptr; f = f->caller_) {
+    if (++depth > 64) return Error(absl::StrCat("recursion: ", (*def)->name, "() calls itself, directly or through others"));
+  }
+  std::vector<std::pair<std::string, Value>> bound;
+  if (!BindParameters(**def, target, &arguments, &bound)) return Value();
+  FunctionLowering inner(compilation_, target, **def, &function(), emitter_.builder().region(), this, span_);
+  for (auto& [name, value] : bound) inner.Bind(name, value);
+  Value result = inner.LowerInline();
+  return result;
+}
+
+Value FunctionLowering::CallMethod(const Value& method, CallArguments arguments) {
+  const Value& self = method.items()[0];
+  const std::string& name = method.name();
+  if (self.is_constant() && std::holds_alternative<Type>(self.constant())) {
+    return CallTypeMethod(*this, std::get<Type>(self.constant()), name, arguments);
+  }
+  arguments.positional.insert(arguments.positional.begin(), self);
+  if (self.is_ssa() && self.type().is_desc()) return CallBuiltin(absl::StrCat("desc.", name), std::move(arguments));
+  if (IsTensorMethod(name)) return CallBuiltin(name, std::move(arguments));
+  // The rest are functions of the language's library: x.sum(0) is tl.sum(x, 0).
+  HostPtr member = host().LanguageMember(name);
+  if (member != nullptr && member->kind() == HostKind::kFunction) return CallFunction(member, std::move(arguments));
+  return Error(absl::StrCat(self.Describe(), " has no attribute '", name, "'"));
+}
+
+}  // namespace trivet::frontend

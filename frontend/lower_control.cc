@@ -1,0 +1,462 @@
+// if, for and while.
+//
+// A condition known at compile time picks its branch; the other is never looked at. Otherwise both branches become
+// regions, and each variable that they leave different is a result of the `if`. A loop carries the variables that its
+// body assigns and that exist before it; their types may not change from one iteration to the next.
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/function_lowering.h"
+
+namespace trivet::frontend {
+
+using vm::DType;
+using vm::Op;
+using vm::Type;
+
+namespace {
+
+void CollectTargets(const Expr& target, std::set<std::string>* names) {
+  if (target.kind == ExprKind::kName) names->insert(target.name);
+  if (target.kind == ExprKind::kStarred) CollectTargets(*target.a, names);
+  for (const ExprPtr& item : target.items) CollectTargets(*item, names);
+}
+
+void CollectAssigned(const std::vector<StmtPtr>& body, std::set<std::string>* names) {
+  for (const StmtPtr& stmt : body) {
+    for (const ExprPtr& target : stmt->targets) CollectTargets(*target, names);
+    if (stmt->target != nullptr && (stmt->kind != StmtKind::kAnnAssign || stmt->value != nullptr)) {
+      CollectTargets(*stmt->target, names);
+    }
+    CollectAssigned(stmt->body, names);
+    CollectAssigned(stmt->orelse, names);
+  }
+}
+
+// True if the value holds something that only exists while compiling (None, a string, a function, ...).
+bool HasCompileTimePart(const Value& value) {
+  if (value.is_ssa()) return false;
+  if (value.is_tuple()) return std::any_of(value.items().begin(), value.items().end(), HasCompileTimePart);
+  return true;
+}
+
+}  // namespace
+
+Value FunctionLowering::ToCondition(const Value& value, absl::string_view what) {
+  if (value.is_error()) return value;
+  if (!value.is_ssa()) return Error(absl::StrCat(what, ": ", value.Describe(), " has no truth value at run time"));
+  Value scalar = value;
+  if (value.type().is_tile()) {
+    if (value.type().num_elements() != 1) {
+      return Error(absl::StrCat("the truth value of a tile with more than one element is ambiguous: ", what, " has ",
+                                value.type().ToString()),
+                   "reduce it to a scalar first (tl.max, tl.sum), or select element by element with tl.where");
+    }
+    Value zero = emitter_.MakeConstant(Type::Scalar(DType::kI32), Constant(Int{0}));
+    std::vector<ValueId> operands = {value.id()};
+    operands.insert(operands.end(), static_cast<size_t>(value.type().rank()), zero.id());
+    scalar = emitter_.Create1(Op::kExtract, operands, value.type().AsScalar());
+  }
+  return emitter_.ToBool(scalar);
+}
+
+// --- if ----------------------------------------------------------------------------------------------------------------
+
+void FunctionLowering::LowerIf(const Stmt& stmt) {
+  const Value condition = LowerExpr(*stmt.value);
+  if (condition.is_error()) {
+    // Both branches are looked at for further mistakes, then what they assign is unknown.
+    const Variables before = variables_;
+    std::set<std::string> assigned;
+    CollectAssigned(stmt.body, &assigned);
+    CollectAssigned(stmt.orelse, &assigned);
+    variables_ = before;
+    for (const std::string& name : assigned) variables_[name] = Value();
+    return;
+  }
+  if (condition.is_ssa() && !condition.known()) return LowerDynamicIf(stmt, ToCondition(condition, "the condition of 'if'"));
+  bool is_true = true;
+  if (std::optional<Constant> known = condition.AsConstant()) {
+    is_true = IsTrue(*known);
+  } else if (condition.is_tuple()) {
+    is_true = !condition.items().empty();
+  }
+  LowerBody(is_true ? stmt.body : stmt.orelse);
+}
+
+FunctionLowering::Branch FunctionLowering::LowerBranch(const std::vector<StmtPtr>& body, const Variables& start) {
+  Branch branch;
+  branch.region = function().AddRegion();
+  emitter_.builder().set_region(branch.region);
+  variables_ = start;
+  terminated_ = false;
+  LowerBody(body);
+  branch.variables = std::move(variables_);
+  branch.is_terminated = terminated_;
+  return branch;
+}
+
+void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) {
+  if (condition.is_error()) return;
+  const RegionId outer = emitter_.builder().region();
+  const Variables before = variables_;
+  Branch then_branch = LowerBranch(stmt.body, before);
+  if (then_branch.is_terminated) {
+    // The then-branch leaves, so the else-branch and what follows are one: no values have to meet.
+    const RegionId empty = function().AddRegion();
+    emitter_.builder().set_region(empty);
+    emitter_.builder().Create(Op::kYield, {}, {});
+    emitter_.builder().set_region(outer);
+    emitter_.builder().Create(Op::kIf, {condition.id()}, {}, {}, {then_branch.region, empty});
+    variables_ = before;
+    terminated_ = false;
+    return LowerBody(stmt.orelse);
+  }
+  Branch else_branch = LowerBranch(stmt.orelse, before);
+  variables_ = before;
+  terminated_ = false;
+
+  std::vector<std::string> merged;
+  std::vector<Value> shapes;
+  std::vector<ValueId> then_ids, else_ids;
+  if (else_branch.is_terminated) {
+    // The else-branch leaves: the variables of the then-branch are those of what follows.
+    for (const auto& [name, value] : then_branch.variables) {
+      auto old = before.find(name);
+      if (old != before.end() && old->second.Identical(value)) continue;
+      variables_[name] = value;
+      std::vector<ValueId> inside;
+      value.Flatten(&inside);
+      if (inside.empty()) continue;
+      merged.push_back(name);
+      shapes.push_back(value);
+      then_ids.insert(then_ids.end(), inside.begin(), inside.end());
+    }
+  } else {
+    std::set<std::string> names;
+    for (const auto& [name, value] : then_branch.variables) names.insert(name);
+    for (const auto& [name, value] : else_branch.variables) names.insert(name);
+    for (const std::string& name : names) {
+      auto a = then_branch.variables.find(name), b = else_branch.variables.find(name);
+      if (a == then_branch.variables.end() || b == else_branch.variables.end()) {
+        variables_.erase(name);
+        unavailable_[name] = absl::StrCat("it is assigned in one branch of the 'if' at line ", stmt.span.line, " only");
+        continue;
+      }
+      Value in_then = a->second, in_else = b->second;
+      if (in_then.is_error() || in_else.is_error()) {
+        variables_[name] = Value();
+        continue;
+      }
+      if (in_then.Identical(in_else)) {
+        variables_[name] = in_then;
+        continue;
+      }
+      // A compile-time number that one branch leaves becomes a run-time value there.
+      const auto materialize_in = [&](const Branch& branch, const Value& value) {
+        emitter_.builder().set_region(branch.region);
+        return Materialize(value);
+      };
+      in_then = materialize_in(then_branch, in_then);
+      in_else = materialize_in(else_branch, in_else);
+      if (!in_then.SameStructure(in_else) || HasCompileTimePart(in_then)) {
+        variables_.erase(name);
+        unavailable_[name] = absl::StrCat("it is ", in_then.Describe(), " after one branch of the 'if' at line ",
+                                          stmt.span.line, " and ", in_else.Describe(), " after the other");
+        if (before.count(name) != 0) {
+          Error(absl::StrCat("mismatched types for '", name, "': ", in_then.Describe(), " after the then-branch, ",
+                             in_else.Describe(), " after the else-branch"),
+                "convert both to one type, or use another name");
+          variables_[name] = Value();
+        }
+        continue;
+      }
+      merged.push_back(name);
+      shapes.push_back(in_then);
+      in_then.Flatten(&then_ids);
+      in_else.Flatten(&else_ids);
+    }
+  }
+
+  const auto finish = [&](const Branch& branch, const std::vector<ValueId>& ids) {
+    if (branch.is_terminated) return;
+    emitter_.builder().set_region(branch.region);
+    emitter_.builder().Create(Op::kYield, ids, {});
+  };
+  finish(then_branch, then_ids);
+  finish(else_branch, else_ids);
+  std::vector<Type> types;
+  for (ValueId id : then_ids) types.push_back(function().type(id));
+  emitter_.builder().set_region(outer);
+  const OpId op =
+      emitter_.builder().Create(Op::kIf, {condition.id()}, types, {}, {then_branch.region, else_branch.region});
+  std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  absl::Span<const ValueId> rest = results;
+  for (size_t i = 0; i < merged.size(); ++i) {
+    variables_[merged[i]] = shapes[i].Unflatten(&rest);
+    if (variables_[merged[i]].is_ssa()) function().value(variables_[merged[i]].id()).name = merged[i];
+  }
+}
+
+// --- loops ---------------------------------------------------------------------------------------------------------------
+
+std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<const std::vector<StmtPtr>*>& bodies, Loop* loop) {
+  std::set<std::string> assigned;
+  for (const std::vector<StmtPtr>* body : bodies) CollectAssigned(*body, &assigned);
+  std::vector<ValueId> ids;
+  for (const std::string& name : assigned) {
+    auto it = variables_.find(name);
+    if (it == variables_.end() || it->second.is_error()) continue;
+    it->second = Materialize(it->second);
+    if (HasCompileTimePart(it->second)) continue;  // must come out unchanged; checked at the end of the body
+    loop->carried.push_back(name);
+    loop->initial.push_back(it->second);
+    it->second.Flatten(&ids);
+  }
+  return ids;
+}
+
+void FunctionLowering::BindCarried(const Loop& loop, absl::Span<const ValueId> ids) {
+  for (size_t i = 0; i < loop.carried.size(); ++i) {
+    Value value = loop.initial[i].Unflatten(&ids);
+    if (value.is_ssa() && function().value(value.id()).name.empty()) function().value(value.id()).name = loop.carried[i];
+    variables_[loop.carried[i]] = std::move(value);
+  }
+}
+
+std::optional<std::vector<ValueId>> FunctionLowering::CarriedNow(const Loop& loop, absl::string_view where) {
+  std::vector<ValueId> ids;
+  bool ok = true;
+  for (size_t i = 0; i < loop.carried.size(); ++i) {
+    auto it = variables_.find(loop.carried[i]);
+    if (it == variables_.end()) {
+      Error(absl::StrCat("'", loop.carried[i], "' may be undefined at the end of the loop body: ",
+                         unavailable_[loop.carried[i]]));
+      ok = false;
+      continue;
+    }
+    Value now = it->second;
+    if (now.is_error()) {
+      ok = false;
+      continue;
+    }
+    const Value& initial = loop.initial[i];
+    if (now.is_constant() && IsNumber(now.constant()) && initial.is_ssa() && initial.type().is_scalar()) {
+      now = emitter_.ToSsa(now, initial.type().dtype());
+    }
+    if (!now.SameStructure(initial)) {
+      Error(absl::StrCat("loop-carried variable '", loop.carried[i], "' has initial type ", initial.Describe(),
+                         " but is re-assigned to ", now.Describe(), " ", where),
+            "keep one type through the loop: convert with .to(...), or start from a value of the final type and shape");
+      ok = false;
+      continue;
+    }
+    now.Flatten(&ids);
+  }
+  if (!ok) return std::nullopt;
+  return ids;
+}
+
+void FunctionLowering::ForgetNew(const Variables& before, absl::string_view reason) {
+  for (auto it = variables_.begin(); it != variables_.end();) {
+    if (before.count(it->first) == 0) {
+      unavailable_[it->first] = std::string(reason);
+      it = variables_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+void FunctionLowering::LowerFor(const Stmt& stmt) {
+  if (!stmt.orelse.empty()) Error("'else' of a for loop is not supported");
+  const Value iterable = LowerExpr(*stmt.value);
+  if (iterable.is_error()) {
+    std::set<std::string> assigned;
+    CollectTargets(*stmt.target, &assigned);
+    CollectAssigned(stmt.body, &assigned);
+    for (const std::string& name : assigned) variables_[name] = Value();
+    return;
+  }
+  if (iterable.is_tuple()) return LowerStaticFor(stmt, iterable.items());
+  if (iterable.kind() != ValueKind::kRange) {
+    Error(absl::StrCat("a for loop runs over range, tl.range, tl.static_range or a tuple, not over ", iterable.Describe()));
+    return;
+  }
+  if (!iterable.range()->is_static) return LowerDynamicFor(stmt, iterable);
+  std::optional<int64_t> lower = emitter_.RequireInt(iterable.items()[0], "the start of tl.static_range");
+  std::optional<int64_t> upper = emitter_.RequireInt(iterable.items()[1], "the end of tl.static_range");
+  std::optional<int64_t> step = emitter_.RequireInt(iterable.items()[2], "the step of tl.static_range");
+  if (!lower || !upper || !step) return;
+  if (*step == 0) {
+    Error("the step of a range must not be zero");
+    return;
+  }
+  std::vector<Value> values;
+  for (int64_t i = *lower; *step > 0 ? i < *upper : i > *upper; i += *step) {
+    values.push_back(Value::Of(Int{i}));
+    if (values.size() > 100000) {
+      Error(absl::StrCat("tl.static_range(", *lower, ", ", *upper, ", ", *step, ") unrolls more than 100000 times"), "use tl.range");
+      return;
+    }
+  }
+  LowerStaticFor(stmt, values);
+}
+
+void FunctionLowering::LowerStaticFor(const Stmt& stmt, const std::vector<Value>& values) {
+  loops_.push_back({.is_static = true, .carried = {}, .initial = {}, .broken = false});
+  for (const Value& value : values) {
+    Assign(*stmt.target, value);
+    LowerBody(stmt.body);
+    if (terminated_ || loops_.back().broken) break;
+    compilation_.ops_made = static_cast<int64_t>(function().num_ops());
+    if (compilation_.ops_made > compilation_.request.max_unrolled_ops) {
+      Error("unrolling makes too many ops", "use tl.range instead of tl.static_range");
+      break;
+    }
+    if (!compilation_.diagnostics.empty()) break;  // the same mistakes again in each round
+  }
+  loops_.pop_back();
+}
+
+void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const Value& range) {
+  Value bounds[3];
+  const char* const names[] = {"start", "end", "step"};
+  DType dtype = DType::kNone;
+  for (int i = 0; i < 3; ++i) {
+    bounds[i] = emitter_.ToSsa(range.items()[static_cast<size_t>(i)]);
+    if (bounds[i].is_error()) return;
+    if (!bounds[i].type().is_scalar() || !bounds[i].type().is_integer()) {
+      Error(absl::StrCat("the ", names[i], " of a range must be an integer scalar, found ", bounds[i].type().ToString()));
+      return;
+    }
+    const DType t = vm::IsBool(bounds[i].type().dtype()) ? DType::kI32 : bounds[i].type().dtype();
+    dtype = dtype == DType::kNone ? t : Promote(dtype, false, t, false, false).dtype;
+  }
+  for (Value& bound : bounds) bound = emitter_.Cast(bound, dtype);
+  if (std::optional<Int> step = bounds[2].AsKnownInt(); step && *step == 0) {
+    Error("the step of a range must not be zero");
+    return;
+  }
+
+  Loop loop;
+  std::vector<ValueId> operands = {bounds[0].id(), bounds[1].id(), bounds[2].id()};
+  const Variables before_all = variables_;
+  // The loop variable itself is not carried.
+  std::set<std::string> targets;
+  CollectTargets(*stmt.target, &targets);
+  for (const std::string& name : targets) variables_.erase(name);
+  const std::vector<ValueId> initial = PrepareCarried({&stmt.body}, &loop);
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  const Variables before = variables_;
+  std::vector<Type> types;
+  for (ValueId id : initial) types.push_back(function().type(id));
+
+  const RegionId outer = emitter_.builder().region();
+  const RegionId body = function().AddRegion();
+  emitter_.builder().set_region(body);
+  const Value counter = emitter_.Wrap(function().AddParam(body, Type::Scalar(dtype)));
+  std::vector<ValueId> params;
+  for (const Type& type : types) params.push_back(function().AddParam(body, type));
+  BindCarried(loop, params);
+  Assign(*stmt.target, counter);
+  loops_.push_back(loop);
+  LowerBody(stmt.body);
+  loops_.pop_back();
+  if (!terminated_) {
+    std::optional<std::vector<ValueId>> next = CarriedNow(loop, "in the loop");
+    emitter_.builder().Create(Op::kYield, next ? *next : params, {});
+  }
+  terminated_ = false;
+  ForgetNew(before, absl::StrCat("it is assigned inside the loop at line ", stmt.span.line, " only"));
+  emitter_.builder().set_region(outer);
+  const RangeOptions& options = *range.range();
+  const OpId op = emitter_.builder().Create(
+      Op::kFor, operands, types,
+      {options.num_stages, options.unroll, int64_t{options.flatten}, int64_t{options.warp_specialize},
+       int64_t{options.disallow_acc_multi_buffer}},
+      {body});
+  const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  variables_ = before;
+  BindCarried(loop, results);
+  for (const std::string& name : targets) {
+    unavailable_[name] = absl::StrCat("it is the variable of the loop at line ", stmt.span.line);
+  }
+}
+
+void FunctionLowering::LowerWhile(const Stmt& stmt) {
+  if (!stmt.orelse.empty()) Error("'else' of a while loop is not supported");
+  Loop loop;
+  const std::vector<ValueId> initial = PrepareCarried({&stmt.body}, &loop);
+  const Variables before = variables_;
+  std::vector<Type> types;
+  for (ValueId id : initial) types.push_back(function().type(id));
+  const RegionId outer = emitter_.builder().region();
+
+  const RegionId head = function().AddRegion();
+  emitter_.builder().set_region(head);
+  std::vector<ValueId> head_params;
+  for (const Type& type : types) head_params.push_back(function().AddParam(head, type));
+  BindCarried(loop, head_params);
+  Value condition;
+  {
+    SpanScope scope(this, stmt.value->span);
+    condition = LowerExpr(*stmt.value);
+    if (condition.is_constant()) condition = emitter_.MakeConstant(Type::Scalar(DType::kI1), Constant(IsTrue(condition.constant())));
+    if (condition.is_ssa() && condition.known() && !IsTrue(*condition.known())) {
+      // Never entered: the body is dead.
+      emitter_.builder().set_region(outer);
+      variables_ = before;
+      return;
+    }
+    condition = ToCondition(condition, "the condition of 'while'");
+  }
+  if (!condition.is_error()) {
+    std::vector<ValueId> operands = {condition.id()};
+    operands.insert(operands.end(), head_params.begin(), head_params.end());
+    emitter_.builder().Create(Op::kCondition, operands, {});
+  }
+
+  const RegionId body = function().AddRegion();
+  emitter_.builder().set_region(body);
+  std::vector<ValueId> params;
+  for (const Type& type : types) params.push_back(function().AddParam(body, type));
+  BindCarried(loop, params);
+  loops_.push_back(loop);
+  LowerBody(stmt.body);
+  loops_.pop_back();
+  if (!terminated_) {
+    std::optional<std::vector<ValueId>> next = CarriedNow(loop, "in the loop");
+    emitter_.builder().Create(Op::kYield, next ? *next : params, {});
+  }
+  terminated_ = false;
+  ForgetNew(before, absl::StrCat("it is assigned inside the loop at line ", stmt.span.line, " only"));
+  emitter_.builder().set_region(outer);
+  variables_ = before;
+  if (condition.is_error()) return;
+  const OpId op = emitter_.builder().Create(Op::kWhile, initial, types, {}, {head, body});
+  const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  BindCarried(loop, results);
+}
+
+void FunctionLowering::LowerBreakOrContinue(bool is_break) {
+  const char* const word = is_break ? "break" : "continue";
+  if (loops_.empty()) {
+    Error(absl::StrCat("'", word, "' outside a loop"));
+    return;
+  }
+  Loop& loop = loops_.back();
+  if (loop.is_static) {
+    Error(absl::StrCat("'", word, "' in a loop that is unrolled (tl.static_range) is not supported"),
+          "guard the rest of the body with an 'if', or use tl.range");
+    loop.broken = true;
+    return;
+  }
+  std::optional<std::vector<ValueId>> ids = CarriedNow(loop, absl::StrCat("before '", word, "'"));
+  if (!ids) return;
+  emitter_.builder().Create(is_break ? Op::kBreak : Op::kContinue, *ids, {});
+  terminated_ = true;
+}
+
+}  // namespace trivet::frontend

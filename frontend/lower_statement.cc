@@ -1,0 +1,344 @@
+// Statements without control flow, and what a function as a whole does.
+#include "absl/strings/str_cat.h"
+#include "frontend/function_lowering.h"
+
+namespace trivet::frontend {
+
+using vm::Op;
+using vm::Type;
+
+namespace {
+
+// Counts return statements; nested functions don't count.
+int CountReturns(const std::vector<StmtPtr>& body) {
+  int n = 0;
+  for (const StmtPtr& stmt : body) {
+    if (stmt->kind == StmtKind::kReturn) ++n;
+    if (stmt->kind != StmtKind::kFunctionDef) n += CountReturns(stmt->body) + CountReturns(stmt->orelse);
+  }
+  return n;
+}
+
+bool IsDocstring(const Stmt& stmt) { return stmt.kind == StmtKind::kExpr && stmt.value->kind == ExprKind::kString; }
+
+}  // namespace
+
+uint32_t Compilation::InternFile(const std::string& file) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i] == file) return static_cast<uint32_t>(i);
+  }
+  files.push_back(file);
+  return static_cast<uint32_t>(files.size() - 1);
+}
+
+std::string Compilation::UniqueName(const std::string& name) {
+  const int n = name_counts[name]++;
+  return n == 0 ? name : absl::StrCat(name, ".", n);
+}
+
+FunctionLowering::FunctionLowering(Compilation& compilation, HostPtr host_function, const FunctionDef& def,
+                                   vm::Function* function, RegionId region, const FunctionLowering* caller,
+                                   SourceSpan call_span)
+    : compilation_(compilation),
+      host_function_(std::move(host_function)),
+      def_(def),
+      caller_(caller),
+      call_span_(call_span),
+      emitter_(vm::Builder(function, region),
+               [this](std::string message, std::string hint) { Error(std::move(message), std::move(hint)); }),
+      span_(def.span),
+      file_index_(compilation.InternFile(def.file)) {
+  returns_in_source_ = CountReturns(def.body);
+}
+
+FunctionLowering::SpanScope::SpanScope(FunctionLowering* lowering, const SourceSpan& span)
+    : lowering_(lowering), saved_(lowering->span_) {
+  lowering_->span_ = span;
+  lowering_->emitter_.builder().set_location({lowering->file_index_, span.line, span.column});
+}
+
+FunctionLowering::SpanScope::~SpanScope() {
+  lowering_->span_ = saved_;
+  lowering_->emitter_.builder().set_location({lowering_->file_index_, saved_.line, saved_.column});
+}
+
+std::vector<std::string> FunctionLowering::CallChain() const {
+  std::vector<std::string> chain;
+  const FunctionLowering* inner = this;
+  for (const FunctionLowering* f = caller_; f != nullptr && chain.size() < 8; inner = f, f = f->caller_) {
+    chain.push_back(absl::StrCat("called from ", f->def_.file, ":", inner->call_span_.line, ":",
+                                 inner->call_span_.column, " in ", f->def_.name, "()"));
+  }
+  return chain;
+}
+
+Value FunctionLowering::Error(std::string message, std::string hint) {
+  Diagnostic d;
+  d.file = def_.file;
+  d.span = span_;
+  d.message = std::move(message);
+  d.hint = std::move(hint);
+  d.notes = CallChain();
+  if (span_.line >= def_.first_line && span_.line - def_.first_line < def_.source_lines.size()) {
+    d.source_line = def_.source_lines[span_.line - def_.first_line];
+  }
+  compilation_.diagnostics.Add(std::move(d));
+  return Value();
+}
+
+Value FunctionLowering::LowerFunction(bool is_kernel, bool* keeps_known) {
+  is_kernel_ = is_kernel;
+  LowerBody(def_.body);
+  if (!terminated_) {
+    returned_.push_back(Value::None());
+    if (returned_.size() > 1 && !returned_[0].is_none() && !returned_[0].is_error()) {
+      SpanScope scope(this, def_.span);
+      Error(absl::StrCat(def_.name, "() returns ", returned_[0].Describe(), " on one path and nothing on another"),
+            "return a value on every path");
+    }
+    emitter_.builder().Create(Op::kReturn, {}, {});
+  }
+  *keeps_known = returned_.size() == 1;
+  return returned_.empty() ? Value::None() : returned_[0];
+}
+
+bool FunctionLowering::CanInline(const FunctionDef& def) {
+  return CountReturns(def.body) == 1 && def.body.back()->kind == StmtKind::kReturn;
+}
+
+Value FunctionLowering::LowerInline() {
+  is_inline_ = true;
+  LowerBody(def_.body);
+  return returned_.empty() ? Value() : returned_[0];
+}
+
+void FunctionLowering::LowerBody(const std::vector<StmtPtr>& body) {
+  for (const StmtPtr& stmt : body) {
+    if (terminated_) return;  // dead code is not compiled
+    if (!loops_.empty() && loops_.back().is_static && loops_.back().broken) return;
+    if (compilation_.diagnostics.size() >= Diagnostics::kMaxErrors) return;
+    SpanScope scope(this, stmt->span);
+    LowerStmt(*stmt);
+  }
+}
+
+void FunctionLowering::LowerStmt(const Stmt& stmt) {
+  switch (stmt.kind) {
+    case StmtKind::kExpr:
+      if (!IsDocstring(stmt)) LowerExpr(*stmt.value);
+      return;
+    case StmtKind::kAssign: {
+      const Value value = Materialize(LowerExpr(*stmt.value));
+      for (const ExprPtr& target : stmt.targets) Assign(*target, value);
+      return;
+    }
+    case StmtKind::kAugAssign:
+      return LowerAugAssign(stmt);
+    case StmtKind::kAnnAssign:
+      return LowerAnnAssign(stmt);
+    case StmtKind::kReturn:
+      return LowerReturn(stmt);
+    case StmtKind::kIf:
+      return LowerIf(stmt);
+    case StmtKind::kFor:
+      return LowerFor(stmt);
+    case StmtKind::kWhile:
+      return LowerWhile(stmt);
+    case StmtKind::kAssert:
+      return LowerAssert(stmt);
+    case StmtKind::kPass:
+      return;
+    case StmtKind::kBreak:
+      return LowerBreakOrContinue(true);
+    case StmtKind::kContinue:
+      return LowerBreakOrContinue(false);
+    case StmtKind::kRaise:
+      return LowerRaise(stmt);
+    case StmtKind::kDelete:
+      for (const ExprPtr& target : stmt.targets) {
+        if (target->kind == ExprKind::kName) variables_.erase(target->name);
+      }
+      return;
+    case StmtKind::kWith:
+      Error("'with' is not supported in a kernel");
+      return;
+    case StmtKind::kGlobal:
+      Error(absl::StrCat("'", stmt.text, "' is not supported in a kernel"), "a kernel can't change variables outside itself");
+      return;
+    case StmtKind::kFunctionDef:
+      Error("a function inside a kernel is not supported", "define it outside and decorate it with @triton.jit");
+      return;
+    case StmtKind::kImport:
+      Error("an import inside a kernel is not supported", "import at the top of the file");
+      return;
+    case StmtKind::kUnsupported:
+      Error(absl::StrCat("unsupported statement: ", stmt.text));
+      return;
+  }
+}
+
+Value FunctionLowering::Materialize(const Value& value) {
+  if (value.is_constant() && IsNumber(value.constant())) return emitter_.ToSsa(value);
+  if (value.is_tuple()) {
+    std::vector<Value> items;
+    for (const Value& item : value.items()) items.push_back(Materialize(item));
+    return Value::Tuple(std::move(items), value.fields());
+  }
+  return value;
+}
+
+void FunctionLowering::Assign(const Expr& target, const Value& value) {
+  switch (target.kind) {
+    case ExprKind::kName: {
+      if (value.is_ssa()) {
+        vm::Value& defined = function().value(value.id());
+        if (defined.name.empty()) defined.name = target.name;
+      }
+      unavailable_.erase(target.name);
+      variables_[target.name] = value;
+      return;
+    }
+    case ExprKind::kTuple:
+    case ExprKind::kList: {
+      if (value.is_error()) {
+        for (const ExprPtr& item : target.items) Assign(*item, value);
+        return;
+      }
+      if (!value.is_tuple()) {
+        Error(absl::StrCat("cannot unpack ", value.Describe(), " into ", target.items.size(), " names"));
+        for (const ExprPtr& item : target.items) Assign(*item, Value());
+        return;
+      }
+      size_t starred = target.items.size();
+      for (size_t i = 0; i < target.items.size(); ++i) {
+        if (target.items[i]->kind == ExprKind::kStarred) starred = i;
+      }
+      const size_t have = value.items().size(), want = target.items.size();
+      if (starred == want ? have != want : have + 1 < want) {
+        Error(absl::StrCat("cannot unpack ", have, " values into ", want, " names"));
+        for (const ExprPtr& item : target.items) Assign(*item, Value());
+        return;
+      }
+      size_t at = 0;
+      for (size_t i = 0; i < want; ++i) {
+        if (i == starred) {
+          const size_t n = have - (want - 1);
+          const auto first = value.items().begin() + static_cast<std::ptrdiff_t>(at);
+          Assign(*target.items[i]->a, Value::Tuple({first, first + static_cast<std::ptrdiff_t>(n)}));
+          at += n;
+        } else {
+          Assign(*target.items[i], value.items()[at++]);
+        }
+      }
+      return;
+    }
+    case ExprKind::kSubscript: {
+      SpanScope scope(this, target.span);
+      Error("assignment to an element of a tile is not supported", "use tl.where with a mask of the positions to change");
+      return;
+    }
+    default: {
+      SpanScope scope(this, target.span);
+      Error("cannot assign to this expression");
+      return;
+    }
+  }
+}
+
+void FunctionLowering::LowerAugAssign(const Stmt& stmt) {
+  if (stmt.target->kind != ExprKind::kName) {
+    Assign(*stmt.target, Value());
+    return;
+  }
+  const Value old = LowerExpr(*stmt.target);
+  const Value change = LowerExpr(*stmt.value);
+  // Operators of compile-time variables stay compile time, as in `n: tl.constexpr = 1; n += 1` while unrolling.
+  const Value result = BinaryValues(stmt.op, old, change);
+  Assign(*stmt.target, old.is_constant() ? result : Materialize(result));
+}
+
+void FunctionLowering::LowerAnnAssign(const Stmt& stmt) {
+  bool is_constexpr = false;
+  vm::Type cast_to;
+  {
+    const Value annotation = LowerExpr(*stmt.annotation);
+    is_constexpr = annotation.is_host() && annotation.host()->kind() == HostKind::kBuiltin &&
+                   annotation.host()->text() == "constexpr";
+  }
+  if (stmt.value == nullptr) return;
+  Value value = LowerExpr(*stmt.value);
+  if (is_constexpr) {
+    if (value.is_ssa()) {
+      std::optional<Constant> known = value.AsConstant();
+      if (!known) {
+        Error(absl::StrCat("a tl.constexpr variable needs a value known at compile time, found ", value.Describe()));
+        value = Value();
+      } else {
+        value = Value::Of(*known);
+      }
+    }
+    Assign(*stmt.target, value);
+    return;
+  }
+  Assign(*stmt.target, Materialize(value));
+}
+
+void FunctionLowering::LowerReturn(const Stmt& stmt) {
+  Value value = stmt.value == nullptr ? Value::None() : LowerExpr(*stmt.value);
+  if (is_inline_) {
+    returned_.push_back(value);
+    terminated_ = true;
+    return;
+  }
+  if (returns_in_source_ > 1) value = Materialize(value);
+  if (is_kernel_ && !value.is_none() && !value.is_error()) {
+    Error(absl::StrCat("a kernel returns nothing, found ", value.Describe()), "store results through a pointer");
+    value = Value::None();
+  }
+  if (!returned_.empty() && !returned_[0].is_error() && !value.is_error() && !returned_[0].SameStructure(value)) {
+    Error(absl::StrCat("inconsistent return types: ", value.Describe(), " here, ", returned_[0].Describe(),
+                       " at an earlier return of ", def_.name, "()"));
+  }
+  std::vector<ValueId> ids;
+  value.Flatten(&ids);
+  emitter_.builder().Create(Op::kReturn, ids, {});
+  returned_.push_back(value);
+  terminated_ = true;
+}
+
+void FunctionLowering::LowerAssert(const Stmt& stmt) {
+  Value condition = LowerExpr(*stmt.value);
+  Value message = stmt.message == nullptr ? Value::Of(std::string()) : LowerExpr(*stmt.message);
+  if (std::optional<Constant> known = condition.AsConstant()) {
+    if (!IsTrue(*known)) {
+      std::optional<std::string> text = emitter_.RequireString(message, "the message of an assert");
+      Error(absl::StrCat("assertion is false at compile time", text && !text->empty() ? absl::StrCat(": ", *text) : ""));
+    }
+    return;
+  }
+  std::optional<std::string> text = emitter_.RequireString(message, "the message of an assert");
+  Value as_bool = emitter_.ToBool(condition);
+  if (!text || as_bool.is_error()) return;
+  emitter_.builder().Create(Op::kAssert, {as_bool.id()}, {}, {*text});
+}
+
+void FunctionLowering::LowerRaise(const Stmt& stmt) {
+  std::string what = "raise";
+  if (stmt.value != nullptr) {
+    const Expr& value = *stmt.value;
+    if (value.kind == ExprKind::kCall) {
+      what = value.a->name;
+      if (!value.items.empty() && (value.items[0]->kind == ExprKind::kString || value.items[0]->kind == ExprKind::kFString)) {
+        const Value text = LowerExpr(*value.items[0]);
+        if (text.is_constant() && std::holds_alternative<std::string>(text.constant())) {
+          absl::StrAppend(&what, ": ", std::get<std::string>(text.constant()));
+        }
+      }
+    } else {
+      what = value.name;
+    }
+  }
+  Error(absl::StrCat("the kernel raises ", what));
+}
+
+}  // namespace trivet::frontend
