@@ -1,0 +1,272 @@
+// Runs the op cases of tests/ops on the interpreter. case_file.h says how they are written.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/unit/ops/case_file.h"
+#include "vm/base/status.h"
+#include "vm/bytecode/builder.h"
+#include "vm/bytecode/parser.h"
+#include "vm/bytecode/printer.h"
+#include "vm/bytecode/verifier.h"
+#include "vm/interpreter/execute.h"
+
+namespace trivet::vm {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> CaseFiles() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(TRIVET_SOURCE_DIR "/tests/ops")) {
+    if (entry.path().extension() == ".tvt") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+absl::StatusOr<std::vector<OpCase>> ReadCaseFile(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return ReadCases(text.str());
+}
+
+class StringSink : public PrintSink {
+ public:
+  void Write(absl::string_view text) override { absl::StrAppend(&text_, text); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::vector<uint8_t> BytesOf(const Elements& elements, int element_bytes) {
+  std::vector<uint8_t> bytes(elements.size() * static_cast<size_t>(element_bytes));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const int64_t bits = elements[i].value_or(0);
+    std::memcpy(bytes.data() + i * static_cast<size_t>(element_bytes), &bits, static_cast<size_t>(element_bytes));
+  }
+  return bytes;
+}
+
+// Position of a float among all of its type, in order; both zeros are at 0.
+int64_t RankOf(DType dtype, int64_t bits) {
+  const int64_t sign = int64_t{1} << (InfoOf(dtype).bits - 1);
+  const int64_t magnitude = bits & (sign - 1);
+  return (bits & sign) != 0 ? -magnitude : magnitude;
+}
+
+bool IsNear(DType dtype, int64_t a, int64_t b, int64_t ulp) {
+  if (a == b) return true;
+  if (!IsFloat(dtype)) return false;
+  const double x = ValueOf(dtype, a);
+  const double y = ValueOf(dtype, b);
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+  if (ulp == 0 || std::isinf(x) || std::isinf(y)) return false;
+  const int64_t from = RankOf(dtype, a);
+  const int64_t to = RankOf(dtype, b);
+  return from > to ? from - to <= ulp : to - from <= ulp;
+}
+
+// Compares a value in memory with what a case expects of it.
+void CompareElements(absl::string_view what, const Type& element, const uint8_t* bytes, const Elements& expected,
+                     int64_t ulp) {
+  const auto size = static_cast<size_t>(element.element_bytes());
+  const DType dtype = element.is_pointer() ? DType::kU64 : element.dtype();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!expected[i]) continue;
+    int64_t bits = 0;
+    std::memcpy(&bits, bytes + i * size, size);
+    EXPECT_TRUE(IsNear(dtype, bits, *expected[i], ulp))
+        << what << ", element " << i << ": " << PrintElement(dtype, bits) << ", expected "
+        << PrintElement(dtype, *expected[i]) << " within " << ulp << " ulp";
+  }
+}
+
+// The tensors of a case, fresh for one run.
+class Tensors {
+ public:
+  absl::Status Add(const CaseTensor& tensor) {
+    TRIVET_ASSIGN_OR_RETURN(const Elements elements, ReadElements(tensor.contents, tensor.element, -1, addresses_));
+    const std::vector<uint8_t> bytes = BytesOf(elements, tensor.element.element_bytes());
+    Storage& storage = tensors_[tensor.name];
+    storage.element = tensor.element;
+    storage.count = static_cast<int64_t>(elements.size());
+    storage.words.resize(bytes.size() / 8 + 1);
+    if (!bytes.empty()) std::memcpy(storage.words.data(), bytes.data(), bytes.size());
+    addresses_[tensor.name] = reinterpret_cast<uint64_t>(storage.words.data());
+    return absl::OkStatus();
+  }
+
+  void Register(AllocationRegistry* registry) const {
+    for (const auto& [name, storage] : tensors_) {
+      Allocation allocation;
+      allocation.name = name;
+      allocation.storage_base = allocation.view_base = addresses_.at(name);
+      allocation.storage_bytes = storage.count * storage.element.element_bytes();
+      allocation.dtype = storage.element.is_pointer() ? DType::kU64 : storage.element.dtype();
+      allocation.shape = {storage.count};
+      allocation.strides = {1};
+      registry->Add(std::move(allocation));
+    }
+    registry->Seal();
+  }
+
+  absl::Status Compare(const std::string& name, absl::string_view contents) const {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) return absl::InvalidArgumentError(absl::StrCat("no tensor '", name, "'"));
+    const Storage& storage = found->second;
+    TRIVET_ASSIGN_OR_RETURN(const Elements expected, ReadElements(contents, storage.element, storage.count, addresses_));
+    CompareElements(name, storage.element, reinterpret_cast<const uint8_t*>(storage.words.data()), expected, 0);
+    return absl::OkStatus();
+  }
+
+  const std::map<std::string, uint64_t>& addresses() const { return addresses_; }
+
+ private:
+  struct Storage {
+    Type element;
+    int64_t count = 0;
+    std::vector<uint64_t> words;  // aligned for every element
+  };
+  std::map<std::string, Storage> tensors_;
+  std::map<std::string, uint64_t> addresses_;
+};
+
+class CaseRunner {
+ public:
+  CaseRunner(const OpCase& op_case, const Executable& executable) : case_(op_case), executable_(executable) {}
+
+  // Errors are mistakes in the case; what the interpreter gets wrong are failures of the test.
+  absl::Status Run(const CaseRun& run) {
+    const Module& module = executable_.module();
+    const FunctionId id = module.FindFunction(run.function);
+    if (id.is_none()) return absl::InvalidArgumentError(absl::StrCat("no function '", run.function, "'"));
+    const Function& function = module.function(id);
+    if (run.arguments.size() != function.params().size()) return absl::InvalidArgumentError("wrong number of arguments");
+    Tensors tensors;
+    for (const CaseTensor& tensor : case_.memory) TRIVET_RETURN_IF_ERROR(tensors.Add(tensor));
+    std::vector<Elements> arguments;
+    for (size_t i = 0; i < run.arguments.size(); ++i) {
+      const Type& type = function.type(function.params()[i]);
+      TRIVET_ASSIGN_OR_RETURN(Elements elements, ReadElements(run.arguments[i], type.AsScalar(), type.num_elements(),
+                                                              tensors.addresses()));
+      arguments.push_back(std::move(elements));
+    }
+    return function.is_kernel ? LaunchKernel(run, arguments, tensors) : Evaluate(run, function, arguments);
+  }
+
+ private:
+  absl::Status LaunchKernel(const CaseRun& run, const std::vector<Elements>& arguments, const Tensors& tensors) {
+    StringSink sink;
+    LaunchRequest request;
+    request.kernel = run.function;
+    request.grid = run.grid;
+    request.options.schedule = Schedule::kInOrder;
+    request.options.print_sink = &sink;
+    for (const Elements& argument : arguments) {
+      request.arguments.push_back({{static_cast<uint64_t>(argument[0].value_or(0))}});
+    }
+    tensors.Register(&request.memory);
+    const LaunchResult result = Launch(executable_, request);
+    CompareStatus(run, result.status);
+    const bool has_printed = absl::StrContains(sink.text(), run.prints.value_or(""));
+    EXPECT_TRUE(has_printed) << "printed: " << sink.text() << "\nexpected: " << *run.prints;
+    for (const auto& [name, contents] : run.leaves) TRIVET_RETURN_IF_ERROR(tensors.Compare(name, contents));
+    return absl::OkStatus();
+  }
+
+  absl::Status Evaluate(const CaseRun& run, const Function& function, const std::vector<Elements>& arguments) {
+    std::vector<std::vector<uint8_t>> bytes;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      bytes.push_back(BytesOf(arguments[i], function.type(function.params()[i]).element_bytes()));
+    }
+    const auto results = EvaluateFunction(executable_, run.function, bytes);
+    CompareStatus(run, results.status());
+    if (!run.results || !results.ok()) return absl::OkStatus();
+    if (run.results->size() != function.result_types.size()) return absl::InvalidArgumentError("wrong number of results");
+    for (size_t i = 0; i < results->size(); ++i) {
+      const Type& type = function.result_types[i];
+      EXPECT_EQ((*results)[i].size(), static_cast<size_t>(type.value_bytes()));
+      TRIVET_ASSIGN_OR_RETURN(const Elements expected,
+                              ReadElements((*run.results)[i], type.AsScalar(), type.num_elements(), {}));
+      CompareElements(absl::StrCat("result ", i), type, (*results)[i].data(), expected, run.ulp);
+    }
+    return absl::OkStatus();
+  }
+
+  static void CompareStatus(const CaseRun& run, const absl::Status& status) {
+    if (!run.traps) {
+      EXPECT_TRUE(status.ok()) << status.message();
+    } else {
+      EXPECT_FALSE(status.ok()) << "no error, expected: " << *run.traps;
+      EXPECT_TRUE(absl::StrContains(status.message(), *run.traps)) << status.message() << "\nexpected: " << *run.traps;
+    }
+  }
+
+  const OpCase& case_;
+  const Executable& executable_;
+};
+
+class OpCasesTest : public testing::TestWithParam<fs::path> {};
+
+TEST_P(OpCasesTest, RunAsWritten) {
+  const std::string file = GetParam().filename().string();
+  const absl::StatusOr<std::vector<OpCase>> cases = ReadCaseFile(GetParam());
+  ASSERT_TRUE(cases.ok()) << file << ": " << cases.status().message();
+  EXPECT_FALSE(cases->empty());
+  for (const OpCase& op_case : *cases) {
+    SCOPED_TRACE(absl::StrCat("case ", op_case.name));
+    EXPECT_FALSE(op_case.runs.empty());
+    const absl::StatusOr<Module> module = Parse(op_case.text, file);
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    const absl::StatusOr<Module> again = Parse(Print(*module), file);
+    EXPECT_TRUE(again.ok() && SameModule(*module, *again)) << "the text form does not survive a round trip";
+    const absl::Status legal = VerifyModule(*module);
+    EXPECT_TRUE(legal.ok()) << file << ": " << legal.message();
+    if (!legal.ok()) continue;
+    const absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::Load(*module);
+    EXPECT_TRUE(executable.ok()) << executable.status().message();
+    if (!executable.ok()) continue;
+    for (const CaseRun& run : op_case.runs) {
+      SCOPED_TRACE(absl::StrCat(file, ":", run.line));
+      const absl::Status status = CaseRunner(op_case, **executable).Run(run);
+      EXPECT_TRUE(status.ok()) << "the case is wrong: " << status.message();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, OpCasesTest, testing::ValuesIn(CaseFiles()),
+                         [](const auto& file) { return file.param.stem().string(); });
+
+// A new op needs a case.
+TEST(OpCasesCoverageTest, EveryOpOccurs) {
+  std::set<Op> seen;
+  for (const fs::path& path : CaseFiles()) {
+    const absl::StatusOr<std::vector<OpCase>> cases = ReadCaseFile(path);
+    ASSERT_TRUE(cases.ok()) << path << ": " << cases.status().message();
+    for (const OpCase& op_case : *cases) {
+      const absl::StatusOr<Module> module = Parse(op_case.text, path.filename().string());
+      ASSERT_TRUE(module.ok()) << module.status().message();
+      for (const Function& function : module->functions) {
+        function.ForEachOp([&](OpId op) { seen.insert(function.op(op).opcode); });
+      }
+    }
+  }
+  for (const OpInfo& info : AllOps()) EXPECT_TRUE(seen.count(info.op) == 1) << "no case in tests/ops has " << info.text;
+}
+
+}  // namespace
+}  // namespace trivet::vm
