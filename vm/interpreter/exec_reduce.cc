@@ -16,7 +16,6 @@
 // An axis other than the last, or an even extent, needs no loop over rows: pairs of neighbours of one row after another
 // are pairs of neighbours of the whole tile.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <span>
 
@@ -75,6 +74,17 @@ void RoundInPlace(float* values, T* rounded, int64_t count) {
   WidenToF32<T>(narrow, wide);
 }
 
+// Stores values that T holds, infinities included.
+template <typename T>
+void StoreExactly(const ComputeType<T>* values, T* out, int64_t count) {
+  if constexpr (NarrowFloatElement<T>) {
+    RoundFromF32<T>({values, static_cast<size_t>(count)}, {out, static_cast<size_t>(count)},
+                    T::kInfo.default_rounding, Overflow::kInfinity);
+  } else {
+    std::copy_n(values, count, out);
+  }
+}
+
 template <typename T>
 struct ReduceScratch {
   ComputeType<T>* widened;  // the operand; narrow floats only
@@ -118,22 +128,17 @@ void ExecReduce(ExecContext& cx, const Instr& at) {
         extents.outer, extent,
         [&](int64_t from_row, int64_t to_row, int64_t pairs) {
           CombinePairs<kKind>(from + from_row * inner, to + to_row * inner, pairs, inner);
+          if constexpr (NarrowFloatElement<T> && CombineRounds(kKind)) {
+            RoundInPlace<T>(to + to_row * inner, scratch.rounded, pairs * inner);
+          }
         },
         [&](int64_t from_row, int64_t to_row) {
           std::copy_n(from + from_row * inner, inner, to + to_row * inner);
         });
     extent = (extent + 1) / 2;
-    if constexpr (NarrowFloatElement<T>) {
-      if (CombineRounds(kKind)) RoundInPlace<T>(to, scratch.rounded, extents.outer * extent * inner);
-    }
     from = to;
   }
-  T* out = cx.Result<T>(at);
-  if constexpr (NarrowFloatElement<T>) {
-    RoundFromF32<T>({from, static_cast<size_t>(results)}, {out, static_cast<size_t>(results)});
-  } else {
-    std::memmove(out, from, static_cast<size_t>(results) * sizeof(T));
-  }
+  StoreExactly(from, cx.Result<T>(at), results);
 }
 
 template <typename T>
@@ -227,14 +232,9 @@ void ExecArgReduce(ExecContext& cx, const Instr& at) {
     values = to;
     indices = to_indices;
   }
-  const size_t results = static_cast<size_t>(extents.outer * inner);
-  T* out = cx.Result<T>(at, 0);
-  if constexpr (NarrowFloatElement<T>) {
-    RoundFromF32<T>({values, results}, {out, results});
-  } else {
-    std::memmove(out, values, results * sizeof(T));
-  }
-  std::memmove(cx.Result<int32_t>(at, 1), indices, results * sizeof(int32_t));
+  const int64_t results = extents.outer * inner;
+  StoreExactly(values, cx.Result<T>(at, 0), results);
+  std::copy_n(indices, results, cx.Result<int32_t>(at, 1));
 }
 
 template <typename T>
@@ -280,8 +280,10 @@ absl::StatusOr<PreparedOp> PrepareReduce(PrepareContext& cx) {
   const Operation& op = cx.op();
   const Type& type = cx.operand_type(0);
   const CombineKind kind = RecogniseCombine(cx.module(), cx.function(), op.regions[0]);
-  if (kind == CombineKind::kUnknown || !type.is_number()) return PrepareReduceByRegion(cx);
   const auto extents = std::make_shared<AxisExtents>(AxisExtents::Of(type, op.int_attr(ReduceOp::At::axis)));
+  // Nothing to combine: the elements pass unchanged, which loops through f32 would not do to every code.
+  const bool is_copy = extents->extent == 1;
+  if (kind == CombineKind::kUnknown || is_copy) return PrepareReduceByRegion(cx);
   const Handler handler =
       VisitElement(type.dtype(), [&]<typename T>() { return FastHandler<T>(cx, kind, *extents); });
   if (handler == nullptr) return PrepareReduceByRegion(cx);
