@@ -129,10 +129,10 @@ const OpInfo* FindOpByText(absl::string_view text);
   struct Name##Op {                                                                               \
     static constexpr Op kOp = Op::k##Name;                                                        \
     struct In {                                                                                   \
-      enum : int { ins };                                                                         \
+      enum Index : int { ins };                                                                   \
     };                                                                                            \
     struct At {                                                                                   \
-      enum : int { attrs_ };                                                                      \
+      enum Index : int { attrs_ };                                                                \
     };                                                                                            \
   };
 #include "vm/bytecode/ops.def"
