@@ -28,9 +28,10 @@
 //   as 1.875), rounds ties away from zero, and a NaN becomes 1.75 with the NaN's sign.
 // * ue8m0 ignores the sign; 0 and what is below 2^-127 become 2^-127.
 //
-// NaN. Widening and f16, bf16, tf32 keep the sign and the leading payload bits and set the quiet bit, as x86
-// and Arm do; f8 NaNs are 0x7f plus the sign, or the one code that there is. GPUs give a canonical NaN
-// instead: no program may depend on a payload, so comparisons treat all NaNs as one.
+// NaN. Widening and f16, bf16, tf32 keep the sign and the leading payload bits and set the quiet bit, as x86 and
+// Arm do. GPUs give 0x7fff for f16 and bf16 instead: no program may depend on a payload, so comparisons treat
+// all NaNs as one. f8 NaNs are positive, 0x7f, as on GPUs, or the one code that there is. (All of this, and
+// the saturation above, was compared with sm_90.)
 
 #ifndef TRIVET_VM_NUMERICS_FLOAT_FORMATS_H_
 #define TRIVET_VM_NUMERICS_FLOAT_FORMATS_H_
@@ -298,7 +299,8 @@ constexpr uint32_t EncodeGeneric(const FloatFormatInfo& info, Source value, Roun
 
   Bits sign = static_cast<Bits>(negative) << (info.bits - 1);
   if (info.specials == Specials::kNanMinusZero) sign = code == 0 || code == nan ? Bits{0} : sign;
-  if (info.format == FloatFormat::kF4E2M1) sign = is_nan ? Bits{0} : sign;
+  const bool nan_has_sign = info.bits > 8 || info.format == FloatFormat::kF8E4B15;
+  if (!nan_has_sign) sign = is_nan ? Bits{0} : sign;
   return static_cast<uint32_t>(code | sign);
 }
 

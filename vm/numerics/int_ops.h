@@ -3,15 +3,14 @@
 //
 //   case                              result                         source
 //   add, sub, mul, neg, abs overflow  wraps modulo 2^width           PTX add, sub, mul.lo
-//   x / 0                             all ones (-1; unsigned: max)   PTX leaves it open; the compiled sequence
-//                                                                    of sm_70 to sm_90 gives all ones
-//   x % 0                             x                              as above, so x == (x/0)*0 + x%0
-//   min / -1, min % -1                min (wraps), 0                 two's complement
-//   shl, lshr by >= width             0                              PTX shl, shr clamp the amount
+//   x / 0, x % 0                      all ones (-1; unsigned: max)   PTX leaves it open; measured on sm_90 for s32,
+//                                                                    u32, s64, u64
+//   min / -1, min % -1                min (wraps), 0                 two's complement; the same on sm_90
+//   shl, lshr by >= width             0                              PTX shl, shr.u clamp the amount
 //   ashr by >= width                  0 or -1, by sign               PTX shr.s
 //   float -> int out of range         nearest end of the range       PTX cvt.rzi saturates
-//   NaN -> int                        0                              PTX cvt; 64-bit NVIDIA hardware returns
-//                                                                    min, which the reference doesn't follow
+//   NaN -> int                        0 from f32 to up to 32 bits,   PTX cvt, "Notes": 1 << (width - 1) where the
+//                                     else only the top bit          source is f64 or the result has 64 bits
 //   clz(0), ffs(0), popc(0)           width, 0, 0                    PTX clz; CUDA __ffs
 //
 // Everything is constexpr, branch-free where the operation is, and works for all widths, so that loops over
@@ -80,10 +79,10 @@ constexpr T DivTrunc(T a, T b) {
   return static_cast<T>(a / b);
 }
 
-// Remainder with the sign of the dividend: a == DivTrunc(a, b) * b + RemTrunc(a, b), modulo 2^width.
+// Remainder with the sign of the dividend: for b != 0, a == DivTrunc(a, b) * b + RemTrunc(a, b), modulo 2^width.
 template <std::integral T>
 constexpr T RemTrunc(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>) {
     if (b == -1) return 0;
   }
@@ -185,7 +184,8 @@ constexpr std::make_unsigned_t<T> AbsoluteDifference(T a, T b) {
                : static_cast<U>(static_cast<U>(b) - static_cast<U>(a));
 }
 
-// Truncates `x` towards zero. Saturates out of range; NaN gives 0. `F` is float or double.
+// Truncates `x` towards zero. Saturates out of range. NaN gives 0 or, where `F` is double or `T` has 64 bits, the value
+// of the top bit alone. `F` is float or double.
 //
 // The bounds are compared as floats: 2^(digits) is exact in both types and is the first value too large, and
 // the smallest signed value is exact too. The range test comes first, so the cast is always defined.
@@ -193,7 +193,9 @@ template <std::integral T, std::floating_point F>
 constexpr T FloatToInt(F x) {
   constexpr F kTooLarge = static_cast<F>(T{1} << (std::numeric_limits<T>::digits - 1)) * F{2};
   constexpr F kSmallest = static_cast<F>(std::numeric_limits<T>::min());
-  if (x != x) return 0;
+  constexpr bool kNanIsTopBit = sizeof(F) == 8 || sizeof(T) == 8;
+  constexpr T kOfNan = kNanIsTopBit ? static_cast<T>(std::make_unsigned_t<T>{1} << (internal::kWidth<T> - 1)) : T{0};
+  if (x != x) return kOfNan;
   if (x >= kTooLarge) return std::numeric_limits<T>::max();
   if (x <= kSmallest) return std::numeric_limits<T>::min();
   return static_cast<T>(x);

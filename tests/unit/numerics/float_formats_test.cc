@@ -61,9 +61,7 @@ uint32_t SlowEncode(const FloatFormatInfo& info, const Table& table, double valu
                             : info.specials == Specials::kNanMinusZero || is_scale ? info.nan_code
                                                                                    : sign | info.nan_code;
   if (std::isnan(value)) {
-    return info.specials == Specials::kNanMinusZero || is_scale || info.format == FloatFormat::kF4E2M1
-               ? info.nan_code
-               : sign | info.nan_code;
+    return info.bits <= 8 && info.format != FloatFormat::kF8E4B15 ? info.nan_code : sign | info.nan_code;
   }
   if (std::isinf(value)) return overflow == Overflow::kSaturate ? sign | info.max_finite_code : infinity;
 
@@ -303,8 +301,8 @@ TEST(NanTest, KeepsSignAndPayloadAndBecomesQuiet) {
   const float signalling = std::bit_cast<float>(0xff80'2001u);
   EXPECT_EQ(Round<F16>(signalling).bits, 0xfe01);
   EXPECT_EQ(Round<BF16>(signalling).bits, 0xffc0);
-  EXPECT_EQ(Round<F8E4M3>(signalling).bits, 0xff);
-  EXPECT_EQ(Round<F8E5M2>(signalling).bits, 0xff);
+  EXPECT_EQ(Round<F8E4M3>(signalling).bits, 0x7f);  // but f8, as on GPUs
+  EXPECT_EQ(Round<F8E5M2>(signalling).bits, 0x7f);
   EXPECT_EQ(std::bit_cast<uint32_t>(Widen(F16{0x7c01})), 0x7fc0'2000u);
   EXPECT_EQ(std::bit_cast<uint32_t>(Widen(BF16{0x7f81})), 0x7fc1'0000u);
   EXPECT_EQ(std::bit_cast<uint32_t>(RoundToTf32(signalling)), 0xffc0'2000u);

@@ -60,10 +60,10 @@ TYPED_TEST(IntOpsTest, DivisionIsTotal) {
   using T = TypeParam;
   for (const T a : Samples<T>()) {
     EXPECT_EQ(DivTrunc(a, T{0}), static_cast<T>(-1));
-    EXPECT_EQ(RemTrunc(a, T{0}), a);
+    EXPECT_EQ(RemTrunc(a, T{0}), static_cast<T>(-1));
     for (const T b : Samples<T>()) {
-      EXPECT_EQ(WrapAdd(WrapMul(DivTrunc(a, b), b), RemTrunc(a, b)), a);
       if (b == 0) continue;
+      EXPECT_EQ(WrapAdd(WrapMul(DivTrunc(a, b), b), RemTrunc(a, b)), a);
       EXPECT_EQ(DivTrunc(a, b), Wrapped<T>(Wide{a} / b));
       EXPECT_EQ(RemTrunc(a, b), Wrapped<T>(Wide{a} % b));
       const Wide truncated = Wide{a} / b;
@@ -115,7 +115,9 @@ TYPED_TEST(IntOpsTest, BitCounts) {
 template <typename T, typename F>
 void CheckFloatToInt() {
   using Limits = std::numeric_limits<T>;
-  EXPECT_EQ((FloatToInt<T>(std::numeric_limits<F>::quiet_NaN())), T{0});
+  const bool nan_is_top_bit = sizeof(F) == 8 || sizeof(T) == 8;
+  const T top_bit = static_cast<T>(Wide{1} << (sizeof(T) * 8 - 1));
+  EXPECT_EQ((FloatToInt<T>(std::numeric_limits<F>::quiet_NaN())), nan_is_top_bit ? top_bit : T{0});
   EXPECT_EQ((FloatToInt<T>(std::numeric_limits<F>::infinity())), Limits::max());
   EXPECT_EQ((FloatToInt<T>(-std::numeric_limits<F>::infinity())), Limits::min());
   EXPECT_EQ((FloatToInt<T>(F{-0.0})), T{0});
