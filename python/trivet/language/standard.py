@@ -25,25 +25,6 @@ sort, flip, xor_sum  as the input                          as the input         
 from ..jit import constexpr_function, jit
 from . import core, math
 
-# Functions of this file that a tile also has as methods: x.sum(axis=0) is sum(x, axis=0).
-TENSOR_METHODS = (
-    "argmax",
-    "argmin",
-    "cdiv",
-    "cumprod",
-    "cumsum",
-    "flip",
-    "max",
-    "min",
-    "ravel",
-    "reduce_or",
-    "sigmoid",
-    "softmax",
-    "sort",
-    "sum",
-    "xor_sum",
-)
-
 
 # --- compile-time helpers ----------------------------------------------------------------------------------------------
 
