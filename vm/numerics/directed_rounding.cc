@@ -10,11 +10,16 @@ namespace {
 
 int HostMode(Rounding rounding) {
   switch (rounding) {
-    case Rounding::kNearestEven: return FE_TONEAREST;
-    case Rounding::kTowardZero: return FE_TOWARDZERO;
-    case Rounding::kUp: return FE_UPWARD;
-    case Rounding::kDown: return FE_DOWNWARD;
-    case Rounding::kNearestAway: return FE_TONEAREST;  // excluded by contract
+    case Rounding::kNearestEven:
+      return FE_TONEAREST;
+    case Rounding::kTowardZero:
+      return FE_TOWARDZERO;
+    case Rounding::kUp:
+      return FE_UPWARD;
+    case Rounding::kDown:
+      return FE_DOWNWARD;
+    case Rounding::kNearestAway:
+      return FE_TONEAREST;  // excluded by contract
   }
   return FE_TONEAREST;
 }
@@ -74,12 +79,12 @@ void MapFma(Rounding rounding, std::span<const F> x, std::span<const F> y, std::
 
 }  // namespace
 
-#define TRIVET_BINARY(Name, op)                                                                              \
-  void Name(Rounding rounding, std::span<const float> x, std::span<const float> y, std::span<float> out) {   \
-    Map(rounding, x, y, out, [](float a, float b) { return a op b; });                                       \
-  }                                                                                                          \
+#define TRIVET_BINARY(Name, op)                                                                               \
+  void Name(Rounding rounding, std::span<const float> x, std::span<const float> y, std::span<float> out) {    \
+    Map(rounding, x, y, out, [](float a, float b) { return a op b; });                                        \
+  }                                                                                                           \
   void Name(Rounding rounding, std::span<const double> x, std::span<const double> y, std::span<double> out) { \
-    Map(rounding, x, y, out, [](double a, double b) { return a op b; });                                     \
+    Map(rounding, x, y, out, [](double a, double b) { return a op b; });                                      \
   }
 TRIVET_BINARY(AddRounded, +)
 TRIVET_BINARY(SubRounded, -)
@@ -91,8 +96,8 @@ void FmaRounded(Rounding rounding, std::span<const float> x, std::span<const flo
                 std::span<float> out) {
   MapFma(rounding, x, y, z, out);
 }
-void FmaRounded(Rounding rounding, std::span<const double> x, std::span<const double> y,
-                std::span<const double> z, std::span<double> out) {
+void FmaRounded(Rounding rounding, std::span<const double> x, std::span<const double> y, std::span<const double> z,
+                std::span<double> out) {
   MapFma(rounding, x, y, z, out);
 }
 

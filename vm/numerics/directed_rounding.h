@@ -31,8 +31,8 @@ void DivRounded(Rounding rounding, std::span<const double> x, std::span<const do
 // x * y + z, rounded once.
 void FmaRounded(Rounding rounding, std::span<const float> x, std::span<const float> y, std::span<const float> z,
                 std::span<float> out);
-void FmaRounded(Rounding rounding, std::span<const double> x, std::span<const double> y,
-                std::span<const double> z, std::span<double> out);
+void FmaRounded(Rounding rounding, std::span<const double> x, std::span<const double> y, std::span<const double> z,
+                std::span<double> out);
 
 void SqrtRounded(Rounding rounding, std::span<const float> x, std::span<float> out);
 void SqrtRounded(Rounding rounding, std::span<const double> x, std::span<double> out);

@@ -43,9 +43,7 @@ inline uint64_t Bits(double x) { return std::bit_cast<uint64_t>(x); }
 inline double FromBits(uint64_t bits) { return std::bit_cast<double>(bits); }
 
 inline constexpr uint64_t kSignMask = uint64_t{1} << 63;
-inline double WithSignOf(double x, double sign) {
-  return FromBits((Bits(x) & ~kSignMask) | (Bits(sign) & kSignMask));
-}
+inline double WithSignOf(double x, double sign) { return FromBits((Bits(x) & ~kSignMask) | (Bits(sign) & kSignMask)); }
 inline double Absolute(double x) { return FromBits(Bits(x) & ~kSignMask); }
 
 // Horner's rule, lowest coefficient first.

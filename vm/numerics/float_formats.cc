@@ -11,14 +11,17 @@
 namespace trivet::vm {
 namespace {
 
-static_assert([] {
-  for (size_t i = 0; i < kFloatFormatCount; ++i) {
-    const FloatFormatInfo& info = kFloatFormats[i];
-    if (static_cast<size_t>(info.format) != i) return false;
-    if (info.bits != (info.specials == Specials::kScale ? 0 : 1) + info.exponent_bits + info.mantissa_bits) return false;
-  }
-  return true;
-}(), "kFloatFormats has its rows in the order of the enum, and fields that fill the width");
+static_assert(
+    [] {
+      for (size_t i = 0; i < kFloatFormatCount; ++i) {
+        const FloatFormatInfo& info = kFloatFormats[i];
+        if (static_cast<size_t>(info.format) != i) return false;
+        if (info.bits != (info.specials == Specials::kScale ? 0 : 1) + info.exponent_bits + info.mantissa_bits)
+          return false;
+      }
+      return true;
+    }(),
+    "kFloatFormats has its rows in the order of the enum, and fields that fill the width");
 
 // With constant modes this vectorises; see EncodeGeneric.
 template <Rounding kRounding, Overflow kOverflow, typename T, typename Source>
@@ -62,11 +65,16 @@ size_t RoundToF16Vectors(std::span<const float> in, std::span<F16> out) {
 
 size_t RoundToF16Vectors(std::span<const float> in, std::span<F16> out, Rounding rounding) {
   switch (rounding) {
-    case Rounding::kNearestEven: return RoundToF16Vectors<_MM_FROUND_TO_NEAREST_INT>(in, out);
-    case Rounding::kTowardZero: return RoundToF16Vectors<_MM_FROUND_TO_ZERO>(in, out);
-    case Rounding::kUp: return RoundToF16Vectors<_MM_FROUND_TO_POS_INF>(in, out);
-    case Rounding::kDown: return RoundToF16Vectors<_MM_FROUND_TO_NEG_INF>(in, out);
-    case Rounding::kNearestAway: return 0;
+    case Rounding::kNearestEven:
+      return RoundToF16Vectors<_MM_FROUND_TO_NEAREST_INT>(in, out);
+    case Rounding::kTowardZero:
+      return RoundToF16Vectors<_MM_FROUND_TO_ZERO>(in, out);
+    case Rounding::kUp:
+      return RoundToF16Vectors<_MM_FROUND_TO_POS_INF>(in, out);
+    case Rounding::kDown:
+      return RoundToF16Vectors<_MM_FROUND_TO_NEG_INF>(in, out);
+    case Rounding::kNearestAway:
+      return 0;
   }
   return 0;
 }
@@ -136,10 +144,10 @@ void RoundFromF64(std::span<const double> in, std::span<T> out, Rounding roundin
   RoundAny(in, out, rounding, overflow);
 }
 
-#define TRIVET_INSTANTIATE(T)                                                                      \
-  template void WidenToF32<T>(std::span<const T>, std::span<float>);                               \
-  template void WidenToF64<T>(std::span<const T>, std::span<double>);                              \
-  template void RoundFromF32<T>(std::span<const float>, std::span<T>, Rounding, Overflow);         \
+#define TRIVET_INSTANTIATE(T)                                                              \
+  template void WidenToF32<T>(std::span<const T>, std::span<float>);                       \
+  template void WidenToF64<T>(std::span<const T>, std::span<double>);                      \
+  template void RoundFromF32<T>(std::span<const float>, std::span<T>, Rounding, Overflow); \
   template void RoundFromF64<T>(std::span<const double>, std::span<T>, Rounding, Overflow);
 TRIVET_INSTANTIATE(F16)
 TRIVET_INSTANTIATE(BF16)

@@ -64,7 +64,17 @@ enum class Overflow : uint8_t {
 };
 
 enum class FloatFormat : uint8_t {
-  kF16, kBF16, kTF32, kF32, kF8E4M3, kF8E5M2, kF8E4B8, kF8E5B16, kF8E4B15, kF4E2M1, kF8E8M0,
+  kF16,
+  kBF16,
+  kTF32,
+  kF32,
+  kF8E4M3,
+  kF8E5M2,
+  kF8E4B8,
+  kF8E5B16,
+  kF8E4B15,
+  kF4E2M1,
+  kF8E8M0,
 };
 inline constexpr size_t kFloatFormatCount = 11;
 
@@ -99,16 +109,16 @@ inline constexpr std::array<FloatFormatInfo, kFloatFormatCount> kFloatFormats = 
      Overflow::kInfinity},
     {FloatFormat::kTF32, "tf32", 19, 8, 10, 127, Specials::kIeee, 0x3fbff, 0x3fe00, Rounding::kNearestAway,
      Overflow::kInfinity},
-    {FloatFormat::kF32, "f32", 32, 8, 23, 127, Specials::kIeee, 0x7f7fffff, 0x7fc00000,
-     Rounding::kNearestEven, Overflow::kInfinity},
+    {FloatFormat::kF32, "f32", 32, 8, 23, 127, Specials::kIeee, 0x7f7fffff, 0x7fc00000, Rounding::kNearestEven,
+     Overflow::kInfinity},
     {FloatFormat::kF8E4M3, "f8e4m3", 8, 4, 3, 7, Specials::kNanAllOnes, 0x7e, 0x7f, Rounding::kNearestEven,
      Overflow::kSaturate},
     {FloatFormat::kF8E5M2, "f8e5m2", 8, 5, 2, 15, Specials::kIeee, 0x7b, 0x7f, Rounding::kNearestEven,
      Overflow::kSaturate},
     {FloatFormat::kF8E4B8, "f8e4b8", 8, 4, 3, 8, Specials::kNanMinusZero, 0x7f, 0x80, Rounding::kNearestEven,
      Overflow::kSaturate},
-    {FloatFormat::kF8E5B16, "f8e5b16", 8, 5, 2, 16, Specials::kNanMinusZero, 0x7f, 0x80,
-     Rounding::kNearestEven, Overflow::kSaturate},
+    {FloatFormat::kF8E5B16, "f8e5b16", 8, 5, 2, 16, Specials::kNanMinusZero, 0x7f, 0x80, Rounding::kNearestEven,
+     Overflow::kSaturate},
     {FloatFormat::kF8E4B15, "f8e4b15", 8, 4, 3, 15, Specials::kNone, 0x7e, 0x7e, Rounding::kNearestAway,
      Overflow::kSaturate},
     {FloatFormat::kF4E2M1, "f4e2m1", 4, 2, 1, 1, Specials::kNone, 0x7, 0x7, Rounding::kNearestEven,
@@ -117,9 +127,7 @@ inline constexpr std::array<FloatFormatInfo, kFloatFormatCount> kFloatFormats = 
      Overflow::kSaturate},
 }};
 
-constexpr const FloatFormatInfo& InfoOf(FloatFormat format) {
-  return kFloatFormats[static_cast<size_t>(format)];
-}
+constexpr const FloatFormatInfo& InfoOf(FloatFormat format) { return kFloatFormats[static_cast<size_t>(format)]; }
 
 // Storage of one element. Plain bits, so tiles of them are arrays of integers with a type.
 template <FloatFormat kFormatValue, typename BitsType>
@@ -199,8 +207,7 @@ constexpr double DecodeGeneric(const FloatFormatInfo& info, uint32_t code) {
   const uint32_t magnitude = (exponent << info.mantissa_bits) | mantissa;
   // A NaN keeps sign and payload; its quiet bit gets set.
   const uint64_t sign = static_cast<uint64_t>(negative) << 63;
-  const uint64_t nan =
-      sign | 0x7ff8'0000'0000'0000u | (static_cast<uint64_t>(mantissa) << (52 - info.mantissa_bits));
+  const uint64_t nan = sign | 0x7ff8'0000'0000'0000u | (static_cast<uint64_t>(mantissa) << (52 - info.mantissa_bits));
   switch (info.specials) {
     case Specials::kIeee:
       if (exponent == exponent_mask) {
@@ -217,10 +224,9 @@ constexpr double DecodeGeneric(const FloatFormatInfo& info, uint32_t code) {
     case Specials::kScale:
       break;
   }
-  const double value =
-      exponent == 0 ? static_cast<double>(mantissa) * PowerOfTwo(1 - info.bias - info.mantissa_bits)
-                    : static_cast<double>(mantissa | (mantissa_mask + 1)) *
-                          PowerOfTwo(static_cast<int>(exponent) - info.bias - info.mantissa_bits);
+  const double value = exponent == 0 ? static_cast<double>(mantissa) * PowerOfTwo(1 - info.bias - info.mantissa_bits)
+                                     : static_cast<double>(mantissa | (mantissa_mask + 1)) *
+                                           PowerOfTwo(static_cast<int>(exponent) - info.bias - info.mantissa_bits);
   return negative ? -value : value;
 }
 
@@ -229,11 +235,16 @@ constexpr double DecodeGeneric(const FloatFormatInfo& info, uint32_t code) {
 template <typename Bits>
 constexpr Bits RoundingAddend(Rounding rounding, bool negative, Bits is_odd, Bits step) {
   switch (rounding) {
-    case Rounding::kNearestEven: return (step >> 1) - 1 + is_odd;
-    case Rounding::kNearestAway: return step >> 1;
-    case Rounding::kTowardZero: return 0;
-    case Rounding::kUp: return negative ? Bits{0} : step - 1;
-    case Rounding::kDown: return negative ? step - 1 : Bits{0};
+    case Rounding::kNearestEven:
+      return (step >> 1) - 1 + is_odd;
+    case Rounding::kNearestAway:
+      return step >> 1;
+    case Rounding::kTowardZero:
+      return 0;
+    case Rounding::kUp:
+      return negative ? Bits{0} : step - 1;
+    case Rounding::kDown:
+      return negative ? step - 1 : Bits{0};
   }
   return 0;
 }
@@ -242,10 +253,14 @@ constexpr Bits RoundingAddend(Rounding rounding, bool negative, Bits is_odd, Bit
 constexpr bool OverflowsOutwards(Rounding rounding, bool negative) {
   switch (rounding) {
     case Rounding::kNearestEven:
-    case Rounding::kNearestAway: return true;
-    case Rounding::kTowardZero: return false;
-    case Rounding::kUp: return !negative;
-    case Rounding::kDown: return negative;
+    case Rounding::kNearestAway:
+      return true;
+    case Rounding::kTowardZero:
+      return false;
+    case Rounding::kUp:
+      return !negative;
+    case Rounding::kDown:
+      return negative;
   }
   return true;
 }
@@ -272,7 +287,8 @@ constexpr uint32_t EncodeGeneric(const FloatFormatInfo& info, Source value, Roun
   const Bits min_normal = rebias + 1;  // exponent field, in the source, of the format's smallest normal
 
   // A normal result drops a fixed number of bits; a subnormal one also those that its fixed exponent costs.
-  // With the source's own range (bf16 and tf32 from f32) the two are the same: the source's subnormals are the format's.
+  // With the source's own range (bf16 and tf32 from f32) the two are the same: the source's subnormals are the
+  // format's.
   const bool is_normal = rebias == 0 || exponent >= min_normal;
   const Bits significand = (magnitude & (kImplicitBit - 1)) | (exponent != 0 ? kImplicitBit : Bits{0});
   const Bits true_exponent = exponent != 0 ? exponent : Bits{1};
@@ -382,8 +398,8 @@ constexpr T Round(Source x) {
 // `x` as a tensor core sees an f32 operand of a tf32 dot: ten mantissa bits, the rest zero. The default is
 // cvt.rna.tf32.f32; an operand that reaches the unit unconverted is cut off instead (kTowardZero).
 constexpr float RoundToTf32(float x, Rounding rounding = Rounding::kNearestAway) {
-  return std::bit_cast<float>(
-      internal::EncodeGeneric(InfoOf(FloatFormat::kTF32), x, rounding, Overflow::kInfinity) << 13);
+  return std::bit_cast<float>(internal::EncodeGeneric(InfoOf(FloatFormat::kTF32), x, rounding, Overflow::kInfinity)
+                              << 13);
 }
 
 // f64 to f32 in any rounding mode.

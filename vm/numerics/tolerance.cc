@@ -46,22 +46,30 @@ double UlpOf(int mantissa_bits, int min_exponent, double value) {
   return std::ldexp(1.0, exponent - mantissa_bits);
 }
 
-// Sum of n terms in any order, each partial sum rounded: at most n times half an ulp of the sum of magnitudes. Twice, for
-// the reference errs too.
-double SummingError(double epsilon, int64_t terms) { return epsilon * static_cast<double>(std::max<int64_t>(terms, 1)); }
+// Sum of n terms in any order, each partial sum rounded: at most n times half an ulp of the sum of magnitudes. Twice,
+// for the reference errs too.
+double SummingError(double epsilon, int64_t terms) {
+  return epsilon * static_cast<double>(std::max<int64_t>(terms, 1));
+}
 
 Tolerance ForEpsilon(OpClass op_class, double epsilon, int64_t terms) {
   switch (op_class) {
     case OpClass::kExact:
-    case OpClass::kRounded: return {};
-    case OpClass::kDivide: return {.ulp = 2};
-    case OpClass::kSum: return {.ulp = 1, .relative_to_terms = SummingError(epsilon, terms)};
-    case OpClass::kDotIeee: return {.ulp = 1, .relative_to_terms = SummingError(epsilon, terms + 1)};
+    case OpClass::kRounded:
+      return {};
+    case OpClass::kDivide:
+      return {.ulp = 2};
+    case OpClass::kSum:
+      return {.ulp = 1, .relative_to_terms = SummingError(epsilon, terms)};
+    case OpClass::kDotIeee:
+      return {.ulp = 1, .relative_to_terms = SummingError(epsilon, terms + 1)};
     case OpClass::kDotTf32:
       // Two operands, each cut off at 2^-10 where the reference rounds at 2^-11.
       return {.ulp = 1, .relative_to_terms = 0x1p-9 + SummingError(epsilon, terms + 1)};
-    case OpClass::kDotTf32x3: return {.ulp = 1, .relative_to_terms = 0x1p-20 + SummingError(epsilon, terms + 1)};
-    case OpClass::kDotNarrow: return {.ulp = 1, .relative_to_terms = SummingError(2 * epsilon, terms + 1)};
+    case OpClass::kDotTf32x3:
+      return {.ulp = 1, .relative_to_terms = 0x1p-20 + SummingError(epsilon, terms + 1)};
+    case OpClass::kDotNarrow:
+      return {.ulp = 1, .relative_to_terms = SummingError(2 * epsilon, terms + 1)};
   }
   return {};
 }

@@ -26,21 +26,19 @@ struct Tolerance {
   double absolute = 0;
   double relative_to_terms = 0;
 
-  bool is_exact() const {
-    return ulp == 0 && ulp_per_argument == 0 && absolute == 0 && relative_to_terms == 0;
-  }
+  bool is_exact() const { return ulp == 0 && ulp_per_argument == 0 && absolute == 0 && relative_to_terms == 0; }
 };
 
 // Kinds of ops that are not mathematical functions.
 enum class OpClass : uint8_t {
-  kExact,       // integer, bitwise, comparison, select, shape, memory, min and max, exact casts
-  kRounded,     // add, sub, mul, fma, casts, the _rn/_rz/_ru/_rd forms: IEEE in every tier, hence equal
-  kDivide,      // the `/` operator on floats: f32 may use div.full (2 ulp, PTX ISA)
-  kSum,         // sums by reduce, scan or floating-point atomics: the order of summation is the tier's
-  kDotIeee,     // dot with exact products; order of summation free
-  kDotTf32,     // dot on operands rounded to tf32
-  kDotTf32x3,   // dot as three tf32 dots
-  kDotNarrow,   // dot of f16, bf16 or f8 operands: products are exact in f32
+  kExact,      // integer, bitwise, comparison, select, shape, memory, min and max, exact casts
+  kRounded,    // add, sub, mul, fma, casts, the _rn/_rz/_ru/_rd forms: IEEE in every tier, hence equal
+  kDivide,     // the `/` operator on floats: f32 may use div.full (2 ulp, PTX ISA)
+  kSum,        // sums by reduce, scan or floating-point atomics: the order of summation is the tier's
+  kDotIeee,    // dot with exact products; order of summation free
+  kDotTf32,    // dot on operands rounded to tf32
+  kDotTf32x3,  // dot as three tf32 dots
+  kDotNarrow,  // dot of f16, bf16 or f8 operands: products are exact in f32
 };
 
 // A row per class: tolerance for results that are f32, of `terms` summands.

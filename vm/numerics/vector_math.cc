@@ -79,8 +79,7 @@ F ScaledByPowerOfTwo(F x, int32_t n) {
 }
 
 template <typename F>
-constexpr internal::BitsOf<F> kInfinityBits =
-    std::bit_cast<internal::BitsOf<F>>(std::numeric_limits<F>::infinity());
+constexpr internal::BitsOf<F> kInfinityBits = std::bit_cast<internal::BitsOf<F>>(std::numeric_limits<F>::infinity());
 
 template <typename F>
 internal::BitsOf<F> MagnitudeBits(F x) {
@@ -96,28 +95,28 @@ const MathFunctionInfo& InfoOf(MathFunction function) { return kMathFunctions[st
 namespace math {
 
 // Both overloads of a function given by one expression in x (or x and y) of type F.
-#define TRIVET_UNARY(Name, expression)                                                    \
-  void Name(std::span<const float> in, std::span<float> out) {                            \
-    Map(in, out, [](float x) -> float { return expression; });                            \
-  }                                                                                       \
-  void Name(std::span<const double> in, std::span<double> out) {                          \
-    Map(in, out, [](double x) -> double { return expression; });                          \
+#define TRIVET_UNARY(Name, expression)                           \
+  void Name(std::span<const float> in, std::span<float> out) {   \
+    Map(in, out, [](float x) -> float { return expression; });   \
+  }                                                              \
+  void Name(std::span<const double> in, std::span<double> out) { \
+    Map(in, out, [](double x) -> double { return expression; }); \
   }
-#define TRIVET_TO(Name, Result, expression)                                               \
-  void Name(std::span<const float> in, std::span<Result> out) {                           \
-    using F [[maybe_unused]] = float;                                                     \
-    Map(in, out, [](float x) { return static_cast<Result>(expression); });                \
-  }                                                                                       \
-  void Name(std::span<const double> in, std::span<Result> out) {                          \
-    using F [[maybe_unused]] = double;                                                    \
-    Map(in, out, [](double x) { return static_cast<Result>(expression); });               \
+#define TRIVET_TO(Name, Result, expression)                                 \
+  void Name(std::span<const float> in, std::span<Result> out) {             \
+    using F [[maybe_unused]] = float;                                       \
+    Map(in, out, [](float x) { return static_cast<Result>(expression); });  \
+  }                                                                         \
+  void Name(std::span<const double> in, std::span<Result> out) {            \
+    using F [[maybe_unused]] = double;                                      \
+    Map(in, out, [](double x) { return static_cast<Result>(expression); }); \
   }
-#define TRIVET_BINARY(Name, expression)                                                               \
-  void Name(std::span<const float> a, std::span<const float> b, std::span<float> out) {               \
-    Map(a, b, out, [](float x, float y) -> float { return expression; });                             \
-  }                                                                                                   \
-  void Name(std::span<const double> a, std::span<const double> b, std::span<double> out) {            \
-    Map(a, b, out, [](double x, double y) -> double { return expression; });                          \
+#define TRIVET_BINARY(Name, expression)                                                    \
+  void Name(std::span<const float> a, std::span<const float> b, std::span<float> out) {    \
+    Map(a, b, out, [](float x, float y) -> float { return expression; });                  \
+  }                                                                                        \
+  void Name(std::span<const double> a, std::span<const double> b, std::span<double> out) { \
+    Map(a, b, out, [](double x, double y) -> double { return expression; });               \
   }
 
 TRIVET_UNARY(Sqrt, std::sqrt(x))

@@ -50,7 +50,14 @@ enum class MathFunction : uint8_t {
 
 // What a function takes and returns; see the head of math_functions.def.
 enum class MathKind : uint8_t {
-  kUnary, kBinary, kTernary, kQuaternary, kOrder, kExponent, kPredicate, kInteger,
+  kUnary,
+  kBinary,
+  kTernary,
+  kQuaternary,
+  kOrder,
+  kExponent,
+  kPredicate,
+  kInteger,
 };
 
 // A row of math_functions.def.
@@ -72,33 +79,31 @@ const MathFunctionInfo& InfoOf(MathFunction function);
 // One pair of overloads per row: math::Exp(x, out), math::Pow(x, y, out), math::Jn(n, x, out), ...
 namespace math {
 
-#define TRIVET_MATH_UNARY(Name, ...)                               \
-  void Name(std::span<const float> x, std::span<float> out);       \
+#define TRIVET_MATH_UNARY(Name, ...)                         \
+  void Name(std::span<const float> x, std::span<float> out); \
   void Name(std::span<const double> x, std::span<double> out);
-#define TRIVET_MATH_BINARY(Name, ...)                                                                  \
-  void Name(std::span<const float> x, std::span<const float> y, std::span<float> out);                 \
+#define TRIVET_MATH_BINARY(Name, ...)                                                  \
+  void Name(std::span<const float> x, std::span<const float> y, std::span<float> out); \
   void Name(std::span<const double> x, std::span<const double> y, std::span<double> out);
-#define TRIVET_MATH_TERNARY(Name, ...)                                                                 \
-  void Name(std::span<const float> x, std::span<const float> y, std::span<const float> z,              \
-            std::span<float> out);                                                                     \
-  void Name(std::span<const double> x, std::span<const double> y, std::span<const double> z,           \
-            std::span<double> out);
-#define TRIVET_MATH_QUATERNARY(Name, ...)                                                              \
-  void Name(std::span<const float> x, std::span<const float> y, std::span<const float> z,              \
-            std::span<const float> w, std::span<float> out);                                           \
-  void Name(std::span<const double> x, std::span<const double> y, std::span<const double> z,           \
+#define TRIVET_MATH_TERNARY(Name, ...)                                                                           \
+  void Name(std::span<const float> x, std::span<const float> y, std::span<const float> z, std::span<float> out); \
+  void Name(std::span<const double> x, std::span<const double> y, std::span<const double> z, std::span<double> out);
+#define TRIVET_MATH_QUATERNARY(Name, ...)                                                                           \
+  void Name(std::span<const float> x, std::span<const float> y, std::span<const float> z, std::span<const float> w, \
+            std::span<float> out);                                                                                  \
+  void Name(std::span<const double> x, std::span<const double> y, std::span<const double> z,                        \
             std::span<const double> w, std::span<double> out);
-#define TRIVET_MATH_ORDER(Name, ...)                                                                   \
-  void Name(std::span<const int32_t> n, std::span<const float> x, std::span<float> out);               \
+#define TRIVET_MATH_ORDER(Name, ...)                                                     \
+  void Name(std::span<const int32_t> n, std::span<const float> x, std::span<float> out); \
   void Name(std::span<const int32_t> n, std::span<const double> x, std::span<double> out);
-#define TRIVET_MATH_EXPONENT(Name, ...)                                                                \
-  void Name(std::span<const float> x, std::span<const int32_t> n, std::span<float> out);               \
+#define TRIVET_MATH_EXPONENT(Name, ...)                                                  \
+  void Name(std::span<const float> x, std::span<const int32_t> n, std::span<float> out); \
   void Name(std::span<const double> x, std::span<const int32_t> n, std::span<double> out);
-#define TRIVET_MATH_PREDICATE(Name, ...)                             \
-  void Name(std::span<const float> x, std::span<uint8_t> out);       \
+#define TRIVET_MATH_PREDICATE(Name, ...)                       \
+  void Name(std::span<const float> x, std::span<uint8_t> out); \
   void Name(std::span<const double> x, std::span<uint8_t> out);
-#define TRIVET_MATH_INTEGER(Name, ...)                               \
-  void Name(std::span<const float> x, std::span<int32_t> out);       \
+#define TRIVET_MATH_INTEGER(Name, ...)                         \
+  void Name(std::span<const float> x, std::span<int32_t> out); \
   void Name(std::span<const double> x, std::span<int32_t> out);
 #include "vm/numerics/math_functions.def"
 #undef TRIVET_MATH_UNARY

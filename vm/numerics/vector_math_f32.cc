@@ -76,8 +76,8 @@ void Tan(Span x, Out out) {
   MapReduced(x, out, kernels::Tan, [](double v) { return std::tan(v); });
 }
 
-#define TRIVET_UNARY(Name, expression) \
-  void Name(Span in, Out out) {        \
+#define TRIVET_UNARY(Name, expression)                 \
+  void Name(Span in, Out out) {                        \
     Map(in, out, [](double x) { return expression; }); \
   }
 TRIVET_UNARY(Exp, kernels::Exp(x))
@@ -120,8 +120,8 @@ TRIVET_UNARY(CylBesselI0, special::CylBesselI0(x))
 TRIVET_UNARY(CylBesselI1, special::CylBesselI1(x))
 #undef TRIVET_UNARY
 
-#define TRIVET_BINARY(Name, expression)       \
-  void Name(Span first, Span second, Out out) {     \
+#define TRIVET_BINARY(Name, expression)                                     \
+  void Name(Span first, Span second, Out out) {                             \
     Map(first, second, out, [](double x, double y) { return expression; }); \
   }
 TRIVET_BINARY(Pow, std::pow(x, y))

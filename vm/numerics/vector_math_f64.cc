@@ -15,12 +15,12 @@ using Out = std::span<double>;
 using Wide = long double;
 }  // namespace
 
-#define TRIVET_UNARY(Name, expression)             \
-  void Name(Span in, Out out) {                    \
-    for (size_t i = 0; i < in.size(); ++i) {       \
-      const double x = in[i];                      \
-      out[i] = static_cast<double>(expression);    \
-    }                                              \
+#define TRIVET_UNARY(Name, expression)          \
+  void Name(Span in, Out out) {                 \
+    for (size_t i = 0; i < in.size(); ++i) {    \
+      const double x = in[i];                   \
+      out[i] = static_cast<double>(expression); \
+    }                                           \
   }
 TRIVET_UNARY(Exp, std::exp(x))
 TRIVET_UNARY(Exp2, std::exp2(x))
@@ -66,13 +66,13 @@ TRIVET_UNARY(CylBesselI0, special::CylBesselI0(x))
 TRIVET_UNARY(CylBesselI1, special::CylBesselI1(x))
 #undef TRIVET_UNARY
 
-#define TRIVET_BINARY(Name, expression)                                          \
-  void Name(Span first, Span second, Out out) {                                  \
-    for (size_t i = 0; i < first.size(); ++i) {                                  \
-      const double x = first[i];                                                 \
-      const double y = second[i];                                                \
-      out[i] = expression;                                                       \
-    }                                                                            \
+#define TRIVET_BINARY(Name, expression)         \
+  void Name(Span first, Span second, Out out) { \
+    for (size_t i = 0; i < first.size(); ++i) { \
+      const double x = first[i];                \
+      const double y = second[i];               \
+      out[i] = expression;                      \
+    }                                           \
   }
 TRIVET_BINARY(Pow, std::pow(x, y))
 TRIVET_BINARY(Atan2, std::atan2(x, y))

@@ -27,11 +27,20 @@ void ExpectRounded(Rounding mode, F result, ErrorOf error_of, const char* what) 
   const auto other = error_of(beyond);
   bool right = std::isinf(beyond) || (other != 0 && (other > 0) != (error > 0));
   switch (mode) {
-    case Rounding::kNearestEven: right = right && std::fabs(error) <= std::fabs(other); break;
-    case Rounding::kUp: right = right && error < 0; break;
-    case Rounding::kDown: right = right && error > 0; break;
-    case Rounding::kTowardZero: right = right && (error > 0) != std::signbit(result); break;
-    case Rounding::kNearestAway: break;
+    case Rounding::kNearestEven:
+      right = right && std::fabs(error) <= std::fabs(other);
+      break;
+    case Rounding::kUp:
+      right = right && error < 0;
+      break;
+    case Rounding::kDown:
+      right = right && error > 0;
+      break;
+    case Rounding::kTowardZero:
+      right = right && (error > 0) != std::signbit(result);
+      break;
+    case Rounding::kNearestAway:
+      break;
   }
   EXPECT_TRUE(right) << what << " in mode " << static_cast<int>(mode) << ": " << std::hexfloat << result;
 }
@@ -41,7 +50,8 @@ std::vector<F> Samples(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<F> samples;
   for (int i = 0; i < 20'003; ++i) {
-    const double magnitude = std::ldexp(1 + std::ldexp(static_cast<double>(random() >> 12), -52), static_cast<int>(random() % 24) - 12);
+    const double magnitude =
+        std::ldexp(1 + std::ldexp(static_cast<double>(random() >> 12), -52), static_cast<int>(random() % 24) - 12);
     samples.push_back(static_cast<F>(random() % 2 == 0 ? magnitude : -magnitude));
   }
   return samples;
@@ -67,26 +77,31 @@ void Check() {
     for (size_t i = 0; i < x.size(); ++i) ExpectRounded(mode, out[i], sum_error(x[i], -y[i]), "sub");
     MulRounded(mode, x, y, out);
     for (size_t i = 0; i < x.size(); ++i) {
-      ExpectRounded(mode, out[i], [&](F r) { return std::fma(x[i], y[i], -r); }, "mul");
+      ExpectRounded(
+          mode, out[i], [&](F r) { return std::fma(x[i], y[i], -r); }, "mul");
     }
     DivRounded(mode, x, y, out);
     for (size_t i = 0; i < x.size(); ++i) {  // the sign of x/y - r is that of (x - r y)/y
-      ExpectRounded(mode, out[i], [&](F r) { return std::fma(-r, y[i], x[i]) * std::copysign(F{1}, y[i]); }, "div");
+      ExpectRounded(
+          mode, out[i], [&](F r) { return std::fma(-r, y[i], x[i]) * std::copysign(F{1}, y[i]); }, "div");
     }
     RcpRounded(mode, y, out);
     for (size_t i = 0; i < x.size(); ++i) {
-      ExpectRounded(mode, out[i], [&](F r) { return std::fma(-r, y[i], F{1}) * std::copysign(F{1}, y[i]); }, "rcp");
+      ExpectRounded(
+          mode, out[i], [&](F r) { return std::fma(-r, y[i], F{1}) * std::copysign(F{1}, y[i]); }, "rcp");
     }
     SqrtRounded(mode, positive, out);
     for (size_t i = 0; i < x.size(); ++i) {
-      ExpectRounded(mode, out[i], [&](F r) { return std::fma(-r, r, positive[i]); }, "sqrt");
+      ExpectRounded(
+          mode, out[i], [&](F r) { return std::fma(-r, r, positive[i]); }, "sqrt");
     }
     if constexpr (sizeof(F) == 4) {  // x y is exact in 48 bits, and x y + z - r in 64 where exponents are this close
       FmaRounded(mode, x, y, z, out);
       for (size_t i = 0; i < x.size(); ++i) {
         if (std::abs(std::ilogb(x[i]) + std::ilogb(y[i]) - std::ilogb(z[i])) > 12) continue;
         const long double exact = static_cast<long double>(x[i]) * y[i] + z[i];
-        ExpectRounded(mode, out[i], [&](F r) { return exact - r; }, "fma");
+        ExpectRounded(
+            mode, out[i], [&](F r) { return exact - r; }, "fma");
       }
     }
   }
@@ -96,11 +111,11 @@ TEST(DirectedRounding, F64) { Check<double>(); }
 
 struct Row {
   Rounding mode;
-  float sum;       // 1 + 2^-30
-  float product;   // max * 2
-  float tiny;      // 2^-149 * 0.5
-  double third;    // 1 / 3
-  double fused;    // 1 * 1 + 2^-80
+  float sum;      // 1 + 2^-30
+  float product;  // max * 2
+  float tiny;     // 2^-149 * 0.5
+  double third;   // 1 / 3
+  double fused;   // 1 * 1 + 2^-80
 };
 TEST(DirectedRounding, KnownValues) {
   const float kMax = std::numeric_limits<float>::max(), kInf = std::numeric_limits<float>::infinity();

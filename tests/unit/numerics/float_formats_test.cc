@@ -44,20 +44,21 @@ Table MakeTable(const FloatFormatInfo& info) {
   Table table;
   for (uint32_t code = 0; code <= info.max_finite_code; ++code) table.magnitudes.push_back(SlowDecode(info, code));
   const size_t n = table.magnitudes.size();
-  table.next = info.specials == Specials::kScale ? std::ldexp(1.0, 128)
-                                                 : 2 * table.magnitudes[n - 1] - table.magnitudes[n - 2];
+  table.next =
+      info.specials == Specials::kScale ? std::ldexp(1.0, 128) : 2 * table.magnitudes[n - 1] - table.magnitudes[n - 2];
   // The spacing changes at a power of two only, and no format's largest value is one but f8e8m0's.
   return table;
 }
 
 // EncodeFloat by search. NaN results are reported as the format's NaN code without payload.
-uint32_t SlowEncode(const FloatFormatInfo& info, const Table& table, double value, Rounding rounding, Overflow overflow) {
+uint32_t SlowEncode(const FloatFormatInfo& info, const Table& table, double value, Rounding rounding,
+                    Overflow overflow) {
   const bool is_scale = info.specials == Specials::kScale;
   const bool negative = std::signbit(value) && !is_scale;
   const uint32_t sign = negative ? 1u << (info.bits - 1) : 0;
   const double a = std::fabs(value);
-  const uint32_t infinity = info.specials == Specials::kIeee   ? sign | (info.max_finite_code + 1)
-                            : info.specials == Specials::kNone ? sign | info.max_finite_code
+  const uint32_t infinity = info.specials == Specials::kIeee                       ? sign | (info.max_finite_code + 1)
+                            : info.specials == Specials::kNone                     ? sign | info.max_finite_code
                             : info.specials == Specials::kNanMinusZero || is_scale ? info.nan_code
                                                                                    : sign | info.nan_code;
   if (std::isnan(value)) {
@@ -80,11 +81,21 @@ uint32_t SlowEncode(const FloatFormatInfo& info, const Table& table, double valu
     const long double above = static_cast<long double>(high_value) - a;
     bool up = false;
     switch (rounding) {
-      case Rounding::kNearestEven: up = above < below || (above == below && (high & 1) == 0); break;
-      case Rounding::kNearestAway: up = above <= below; break;
-      case Rounding::kTowardZero: up = false; break;
-      case Rounding::kUp: up = !negative; break;
-      case Rounding::kDown: up = negative; break;
+      case Rounding::kNearestEven:
+        up = above < below || (above == below && (high & 1) == 0);
+        break;
+      case Rounding::kNearestAway:
+        up = above <= below;
+        break;
+      case Rounding::kTowardZero:
+        up = false;
+        break;
+      case Rounding::kUp:
+        up = !negative;
+        break;
+      case Rounding::kDown:
+        up = negative;
+        break;
     }
     code = up ? high : low;
     if (code > info.max_finite_code || a > high_value) {  // past the last value
@@ -101,8 +112,11 @@ uint32_t SlowEncode(const FloatFormatInfo& info, const Table& table, double valu
 // Values around every code, and random ones of every magnitude, as `Source`s.
 template <typename Source>
 std::vector<Source> Samples(const FloatFormatInfo& info, const Table& table) {
-  std::vector<Source> samples = {0, static_cast<Source>(kInf), static_cast<Source>(kNan),
-                                 std::numeric_limits<Source>::denorm_min(), std::numeric_limits<Source>::min(),
+  std::vector<Source> samples = {0,
+                                 static_cast<Source>(kInf),
+                                 static_cast<Source>(kNan),
+                                 std::numeric_limits<Source>::denorm_min(),
+                                 std::numeric_limits<Source>::min(),
                                  std::numeric_limits<Source>::max()};
   auto add_around = [&](double value) {
     const auto x = static_cast<Source>(value);
@@ -126,8 +140,8 @@ std::vector<Source> Samples(const FloatFormatInfo& info, const Table& table) {
     } else {
       samples.push_back(std::bit_cast<double>(random()));
       // Most random doubles are far outside; these are inside.
-      samples.push_back(std::ldexp(1.0 + std::ldexp(static_cast<double>(random() >> 12), -52),
-                                   static_cast<int>(random() % 64) - 40));
+      samples.push_back(
+          std::ldexp(1.0 + std::ldexp(static_cast<double>(random() >> 12), -52), static_cast<int>(random() % 64) - 40));
     }
   }
   const size_t count = samples.size();
@@ -200,10 +214,9 @@ void CheckRounding() {
                                    (want >> (info.bits - 1)) == (generic >> (info.bits - 1));
         if ((generic == want || nan_as_wanted) && inlined == generic && bulk[i].bits == generic) continue;
         ++failures;
-        ADD_FAILURE() << info.name << ": " << std::hexfloat << samples[i] << " rounding "
-                      << static_cast<int>(rounding) << " overflow " << static_cast<int>(overflow) << std::hex
-                      << ": want " << want << ", generic " << generic << ", inlined " << inlined << ", bulk "
-                      << uint32_t{bulk[i].bits};
+        ADD_FAILURE() << info.name << ": " << std::hexfloat << samples[i] << " rounding " << static_cast<int>(rounding)
+                      << " overflow " << static_cast<int>(overflow) << std::hex << ": want " << want << ", generic "
+                      << generic << ", inlined " << inlined << ", bulk " << uint32_t{bulk[i].bits};
       }
     }
   }
@@ -219,8 +232,7 @@ TYPED_TEST(FloatFormatsTest, RoundsEveryF16) {
   for (uint32_t code = 0; code < 65536; ++code) {
     const float x = Widen(F16{static_cast<uint16_t>(code)});
     if (std::isnan(x)) continue;
-    ASSERT_EQ(Round<T>(x).bits,
-              SlowEncode(T::kInfo, table, x, T::kInfo.default_rounding, T::kInfo.default_overflow))
+    ASSERT_EQ(Round<T>(x).bits, SlowEncode(T::kInfo, table, x, T::kInfo.default_rounding, T::kInfo.default_overflow))
         << T::kInfo.name << " " << x;
   }
 }
@@ -263,6 +275,7 @@ struct Known {
   uint32_t code;
 };
 // Facts of the formats that must not depend on any of our code.
+// clang-format off
 constexpr Known kKnown[] = {
     {FloatFormat::kF16, 1.0, 0x3c00},        {FloatFormat::kF16, 65504, 0x7bff},
     {FloatFormat::kF16, 65519.996, 0x7bff},  {FloatFormat::kF16, 65520, 0x7c00},
@@ -288,6 +301,7 @@ constexpr Known kKnown[] = {
     {FloatFormat::kF8E8M0, kInf, 0xfe},      {FloatFormat::kF8E8M0, kNan, 0xff},
     {FloatFormat::kF8E8M0, -4.0, 0x81},
 };
+// clang-format on
 
 TEST(FloatFormatTable, HasTheKnownCodes) {
   for (const Known& known : kKnown) {
@@ -326,7 +340,8 @@ TEST(F32Test, RoundsF64InEveryMode) {
   std::mt19937_64 random(3);
   std::vector<double> x;
   for (int i = 0; i < 200'000; ++i) {
-    x.push_back(std::ldexp(1.0 + std::ldexp(static_cast<double>(random() >> 12), -52), static_cast<int>(random() % 320) - 170));
+    x.push_back(
+        std::ldexp(1.0 + std::ldexp(static_cast<double>(random() >> 12), -52), static_cast<int>(random() % 320) - 170));
     if (i % 2 == 0) x.back() = -x.back();
   }
   x.insert(x.end(), {0.0, -0.0, kInf, -kInf, 0x1.ffffffp127, 1e300, -1e300, 0x1p-150, 0x1.8p-149});
@@ -339,7 +354,8 @@ TEST(F32Test, RoundsF64InEveryMode) {
       const float kUp = std::numeric_limits<float>::infinity();
       if (rounding == Rounding::kUp && nearest < x[i]) want = std::nextafter(nearest, kUp);
       if (rounding == Rounding::kDown && nearest > x[i]) want = std::nextafter(nearest, -kUp);
-      if (rounding == Rounding::kTowardZero && std::fabs(nearest) > std::fabs(x[i])) want = std::nextafter(nearest, 0.0f);
+      if (rounding == Rounding::kTowardZero && std::fabs(nearest) > std::fabs(x[i]))
+        want = std::nextafter(nearest, 0.0f);
       if (rounding == Rounding::kNearestAway) {
         const float further = std::nextafter(nearest, std::copysign(kUp, nearest));
         if (std::isfinite(further) && further - x[i] == x[i] - nearest) want = further;

@@ -13,10 +13,22 @@ class FloatOpsTest : public testing::Test {
  protected:
   static constexpr F kInf = std::numeric_limits<F>::infinity();
   static constexpr F kNan = std::numeric_limits<F>::quiet_NaN();
-  const std::vector<F> values = {F{0}, -F{0}, F{1}, F{-1}, F{2.5}, kInf, -kInf, kNan, -kNan,
-                                 std::numeric_limits<F>::signaling_NaN(), std::numeric_limits<F>::denorm_min(),
-                                 -std::numeric_limits<F>::denorm_min(), std::numeric_limits<F>::max()};
-  static bool Same(F a, F b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+  const std::vector<F> values = {F{0},
+                                 -F{0},
+                                 F{1},
+                                 F{-1},
+                                 F{2.5},
+                                 kInf,
+                                 -kInf,
+                                 kNan,
+                                 -kNan,
+                                 std::numeric_limits<F>::signaling_NaN(),
+                                 std::numeric_limits<F>::denorm_min(),
+                                 -std::numeric_limits<F>::denorm_min(),
+                                 std::numeric_limits<F>::max()};
+  static bool Same(F a, F b) {
+    return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+  }
   // a before b on the number line, with -0 before +0; neither is NaN.
   static bool Below(F a, F b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
 };

@@ -21,9 +21,25 @@ T Wrapped(Wide value) {
 template <typename T>
 std::vector<T> Samples() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> samples = {0, 1, 2, 3, 7, 8, 31, 32, 63, 64, 100, Limits::max(), Limits::min(),
-                            static_cast<T>(Limits::max() - 1), static_cast<T>(Limits::min() + 1), static_cast<T>(-1),
-                            static_cast<T>(-2), static_cast<T>(-7), static_cast<T>(Limits::max() / 2)};
+  std::vector<T> samples = {0,
+                            1,
+                            2,
+                            3,
+                            7,
+                            8,
+                            31,
+                            32,
+                            63,
+                            64,
+                            100,
+                            Limits::max(),
+                            Limits::min(),
+                            static_cast<T>(Limits::max() - 1),
+                            static_cast<T>(Limits::min() + 1),
+                            static_cast<T>(-1),
+                            static_cast<T>(-2),
+                            static_cast<T>(-7),
+                            static_cast<T>(Limits::max() / 2)};
   std::mt19937_64 random(sizeof(T));
   for (int i = 0; i < 200; ++i) samples.push_back(static_cast<T>(random()));
   return samples;
@@ -42,7 +58,8 @@ TYPED_TEST(IntOpsTest, ArithmeticWraps) {
     for (const T b : Samples<T>()) {
       EXPECT_EQ(WrapAdd(a, b), Wrapped<T>(Wide{a} + b));
       EXPECT_EQ(WrapSub(a, b), Wrapped<T>(Wide{a} - b));
-      EXPECT_EQ(WrapMul(a, b), static_cast<T>(static_cast<unsigned __int128>(Wide{a}) * static_cast<unsigned __int128>(Wide{b})));
+      EXPECT_EQ(WrapMul(a, b),
+                static_cast<T>(static_cast<unsigned __int128>(Wide{a}) * static_cast<unsigned __int128>(Wide{b})));
       constexpr int kBits = sizeof(T) * 8;
       if constexpr (std::is_signed_v<T>) {
         EXPECT_EQ(MulHigh(a, b), static_cast<T>((Wide{a} * b) >> kBits));
@@ -80,7 +97,8 @@ TYPED_TEST(IntOpsTest, ShiftsPastTheWidth) {
   for (const T a : Samples<T>()) {
     for (int by = 0; by < 100; ++by) {
       const T amount = static_cast<T>(by);
-      EXPECT_EQ(ShiftLeft(a, amount), by < kBits ? static_cast<T>(static_cast<unsigned __int128>(Wide{a}) << by) : T{0});
+      EXPECT_EQ(ShiftLeft(a, amount),
+                by < kBits ? static_cast<T>(static_cast<unsigned __int128>(Wide{a}) << by) : T{0});
       EXPECT_EQ(ShiftRightLogical(a, amount), by < kBits ? static_cast<T>(Wide{static_cast<U>(a)} >> by) : T{0});
       EXPECT_EQ(ShiftRightArithmetic(a, amount), static_cast<T>(Wide{static_cast<S>(a)} >> by));
     }
@@ -130,7 +148,9 @@ void CheckFloatToInt() {
     for (int i = 0; i < 4; ++i) x = std::nextafter(x, -std::numeric_limits<F>::infinity());
     for (int i = 0; i < 9; ++i, x = std::nextafter(x, std::numeric_limits<F>::infinity())) {
       const long double whole = std::trunc(static_cast<long double>(x));
-      const T want = whole > Limits::max() ? Limits::max() : whole < Limits::min() ? Limits::min() : static_cast<T>(whole);
+      const T want = whole > Limits::max()   ? Limits::max()
+                     : whole < Limits::min() ? Limits::min()
+                                             : static_cast<T>(whole);
       EXPECT_EQ(FloatToInt<T>(x), want) << std::hexfloat << x;
     }
   }

@@ -69,6 +69,7 @@ inline Extended SinOfHalfTurns(Extended x) {
   return std::sin(M_PIl * folded);
 }
 
+// clang-format off
 #define TRIVET_CASE(Name, expression) \
   {MathFunction::k##Name, math::Name, math::Name, [](Extended x) -> Extended { return expression; }},
 #define TRIVET_GOLDEN_ONLY(Name) {MathFunction::k##Name, math::Name, math::Name, nullptr},
@@ -124,6 +125,7 @@ inline const UnaryCase kUnaryCases[] = {
     TRIVET_CASE(RoundEven, std::nearbyint(x))
     TRIVET_CASE(Saturate, x > 0 ? std::min(x, Extended{1}) : Extended{0})
 };
+// clang-format on
 #undef TRIVET_CASE
 #undef TRIVET_GOLDEN_ONLY
 

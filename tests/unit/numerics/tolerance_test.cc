@@ -28,8 +28,10 @@ TEST(Tolerance, SumsGrowWithTheirTerms) {
   const double few = ToleranceFor(OpClass::kSum, 16).relative_to_terms;
   EXPECT_EQ(ToleranceFor(OpClass::kSum, 1024).relative_to_terms, 64 * few);
   EXPECT_LT(ToleranceForF64(OpClass::kSum, 1024).relative_to_terms, few);
-  EXPECT_GT(ToleranceFor(OpClass::kDotTf32, 64).relative_to_terms, ToleranceFor(OpClass::kDotTf32x3, 64).relative_to_terms);
-  EXPECT_GT(ToleranceFor(OpClass::kDotTf32x3, 64).relative_to_terms, ToleranceFor(OpClass::kDotIeee, 64).relative_to_terms);
+  EXPECT_GT(ToleranceFor(OpClass::kDotTf32, 64).relative_to_terms,
+            ToleranceFor(OpClass::kDotTf32x3, 64).relative_to_terms);
+  EXPECT_GT(ToleranceFor(OpClass::kDotTf32x3, 64).relative_to_terms,
+            ToleranceFor(OpClass::kDotIeee, 64).relative_to_terms);
 }
 
 // The bound on a sum holds for the worst orders there are: ascending against descending magnitudes.
@@ -42,7 +44,8 @@ TEST(Tolerance, CoversAReorderedSum) {
   }
   ASSERT_NE(forwards, backwards);
   const Tolerance tolerance = ToleranceFor(OpClass::kSum, 10'000);
-  EXPECT_LE(std::fabs(forwards - backwards), tolerance.ulp * UlpOf(FloatFormat::kF32, forwards) + tolerance.relative_to_terms * magnitudes);
+  EXPECT_LE(std::fabs(forwards - backwards),
+            tolerance.ulp * UlpOf(FloatFormat::kF32, forwards) + tolerance.relative_to_terms * magnitudes);
 }
 
 // exp by ex2(x * log2(e)) in f32, as a GPU tier may do it, is inside exp's tolerance, and a plain 3 ulp is not.

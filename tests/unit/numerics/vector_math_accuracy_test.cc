@@ -91,7 +91,8 @@ TEST(VectorMathAccuracy, MeetsTheGoldenValues) {
       const double ulp = UlpDistance(got, golden.value);
       double& seen = worst[sizeof(F) == 8][static_cast<size_t>(golden.function)];
       seen = std::max(seen, ulp);
-      if (stated < 0 && std::fabs(static_cast<Extended>(got) - golden.value) < 4 * std::numeric_limits<F>::epsilon()) return;
+      if (stated < 0 && std::fabs(static_cast<Extended>(got) - golden.value) < 4 * std::numeric_limits<F>::epsilon())
+        return;
       EXPECT_LE(ulp, stated < 0 ? 4 : stated) << name << "(" << std::hexfloat << x << ") = " << got;
     };
     check(golden.x);
@@ -99,8 +100,8 @@ TEST(VectorMathAccuracy, MeetsTheGoldenValues) {
   }
   if (std::getenv("TRIVET_ULP_PRINT") == nullptr) return;
   for (const UnaryCase& c : kUnaryCases) {
-    std::printf("%-14s golden: f32 %.4f f64 %.4f\n", InfoOf(c.function).text,
-                worst[0][static_cast<size_t>(c.function)], worst[1][static_cast<size_t>(c.function)]);
+    std::printf("%-14s golden: f32 %.4f f64 %.4f\n", InfoOf(c.function).text, worst[0][static_cast<size_t>(c.function)],
+                worst[1][static_cast<size_t>(c.function)]);
   }
 }
 
@@ -108,10 +109,9 @@ TEST(VectorMathAccuracy, MeetsTheGoldenValues) {
 // 15,000 results each. A change of a coefficient changes it; so must nothing else. (libm's functions may differ
 // among hosts in the last place, so they are left out, and with them sin, cos and tan of large arguments.)
 TEST(VectorMathAccuracy, KernelsHaveTheSameBitsEverywhere) {
-  const UnaryBulk<float> kernels[] = {math::Exp,   math::Exp2,  math::Exp10, math::Expm1, math::Log,
-                                      math::Log2,  math::Log10, math::Sin,   math::Cos,   math::Tan,
-                                      math::Sinpi, math::Cospi, math::Sinh,  math::Cosh,  math::Tanh,
-                                      math::Erf,   math::Rsqrt};
+  const UnaryBulk<float> kernels[] = {math::Exp,   math::Exp2, math::Exp10, math::Expm1, math::Log,   math::Log2,
+                                      math::Log10, math::Sin,  math::Cos,   math::Tan,   math::Sinpi, math::Cospi,
+                                      math::Sinh,  math::Cosh, math::Tanh,  math::Erf,   math::Rsqrt};
   std::vector<float> samples;
   for (uint32_t bits = 0; bits < std::bit_cast<uint32_t>(0x1p20f); bits += 160'009) {
     samples.push_back(std::bit_cast<float>(bits));
@@ -195,7 +195,8 @@ void CheckBinary() {
   math::Norm4d(x, y, z, w, norm4);
   math::Rnorm4d(x, y, z, w, rnorm4);
   for (size_t i = 0; i < x.size(); ++i) {
-    const Extended three = std::hypot(std::hypot(static_cast<Extended>(x[i]), static_cast<Extended>(y[i])), static_cast<Extended>(z[i]));
+    const Extended three =
+        std::hypot(std::hypot(static_cast<Extended>(x[i]), static_cast<Extended>(y[i])), static_cast<Extended>(z[i]));
     const Extended four = std::hypot(three, static_cast<Extended>(w[i]));
     ASSERT_LE(UlpDistance(norm3[i], three), StatedUlp<F>(MathFunction::kNorm3d));
     ASSERT_LE(UlpDistance(rnorm3[i], 1 / three), StatedUlp<F>(MathFunction::kRnorm3d));

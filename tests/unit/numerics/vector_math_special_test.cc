@@ -23,6 +23,7 @@ struct Row {
   double want;  // rounded to the type; NaN is any NaN; the sign of zero counts
 };
 using enum MathFunction;
+// clang-format off
 constexpr Row kRows[] = {
     {kExp, 0, 1}, {kExp, -0.0, 1}, {kExp, kInf, kInf}, {kExp, -kInf, 0}, {kExp, 1e9, kInf}, {kExp, -1e9, 0},
     {kExp2, 10, 1024}, {kExp2, -149, 0x1p-149}, {kExp2, -0.0, 1}, {kExp2, kInf, kInf}, {kExp2, -kInf, 0},
@@ -70,6 +71,7 @@ constexpr Row kRows[] = {
     {kRoundEven, 0.5, 0}, {kRoundEven, 1.5, 2}, {kRoundEven, -2.5, -2}, {kRoundEven, -0.25, -0.0},
     {kSaturate, -1, 0}, {kSaturate, 2, 1}, {kSaturate, kNan, 0}, {kSaturate, -0.0, 0}, {kSaturate, 0.25, 0.25},
 };
+// clang-format on
 
 bool GivesNumberForNan(MathFunction function) { return function == kSaturate; }
 
@@ -85,7 +87,8 @@ void ExpectSame(F got, F want, const std::string& what) {
   if (std::isnan(want)) {
     EXPECT_TRUE(std::isnan(got)) << what << " = " << got;
   } else {
-    EXPECT_TRUE(got == want && std::signbit(got) == std::signbit(want)) << what << " = " << Show(got) << ", want " << Show(want);
+    EXPECT_TRUE(got == want && std::signbit(got) == std::signbit(want))
+        << what << " = " << Show(got) << ", want " << Show(want);
   }
 }
 
@@ -141,7 +144,8 @@ TEST(VectorMathSpecial, InPlaceAndPositionDontMatter) {
         ASSERT_TRUE(std::isnan(whole[i]) && std::isnan(in_place[i])) << InfoOf(c.function).text;
         continue;
       }
-      ASSERT_EQ(std::bit_cast<uint32_t>(whole[i]), std::bit_cast<uint32_t>(alone)) << InfoOf(c.function).text << " " << Show(x[i]);
+      ASSERT_EQ(std::bit_cast<uint32_t>(whole[i]), std::bit_cast<uint32_t>(alone))
+          << InfoOf(c.function).text << " " << Show(x[i]);
       ASSERT_EQ(std::bit_cast<uint32_t>(in_place[i]), std::bit_cast<uint32_t>(alone)) << InfoOf(c.function).text;
     }
   }
@@ -150,10 +154,12 @@ TEST(VectorMathSpecial, InPlaceAndPositionDontMatter) {
 TEST(VectorMathSpecial, EveryUnaryFunctionIsTested) {
   for (const MathFunctionInfo& info : MathFunctions()) {
     if (info.kind != MathKind::kUnary) continue;
-    EXPECT_TRUE(std::any_of(std::begin(kUnaryCases), std::end(kUnaryCases),
-                            [&](const UnaryCase& c) { return c.function == info.function; })) << info.text;
-    EXPECT_TRUE(std::any_of(std::begin(kRows), std::end(kRows),
-                            [&](const Row& row) { return row.function == info.function; })) << info.text;
+    EXPECT_TRUE(std::any_of(std::begin(kUnaryCases), std::end(kUnaryCases), [&](const UnaryCase& c) {
+      return c.function == info.function;
+    })) << info.text;
+    EXPECT_TRUE(std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
+      return row.function == info.function;
+    })) << info.text;
   }
   for (size_t i = 0; i < MathFunctions().size(); ++i) {
     EXPECT_EQ(static_cast<size_t>(MathFunctions()[i].function), i);
@@ -170,22 +176,43 @@ void CheckBinarySpecials() {
     double x, y, want;
   };
   const Pair pairs[] = {
-      {math::Pow, "pow", 0, 0, 1}, {math::Pow, "pow", kNan, 0, 1}, {math::Pow, "pow", 1, kNan, 1},
-      {math::Pow, "pow", -8, 1.0 / 3, kNan}, {math::Pow, "pow", -2, 3, -8}, {math::Pow, "pow", -0.0, -3, -kInf},
-      {math::Pow, "pow", -1, kInf, 1}, {math::Pow, "pow", 0.5, -kInf, kInf}, {math::Pow, "pow", 2, 0.5, std::sqrt(2.0)},
-      {math::Atan2, "atan2", 0, -1, kPi}, {math::Atan2, "atan2", -0.0, -1, -kPi}, {math::Atan2, "atan2", 0, 0, 0},
-      {math::Atan2, "atan2", 1, 0, kPi / 2}, {math::Atan2, "atan2", kInf, -kInf, 3 * kPi / 4},
-      {math::Hypot, "hypot", 3, 4, 5}, {math::Hypot, "hypot", -kInf, kNan, kInf}, {math::Hypot, "hypot", kNan, 1, kNan},
-      {math::Hypot, "hypot", 3e30, 4e30, 5e30}, {math::Rhypot, "rhypot", 0, 0, kInf},
+      {math::Pow, "pow", 0, 0, 1},
+      {math::Pow, "pow", kNan, 0, 1},
+      {math::Pow, "pow", 1, kNan, 1},
+      {math::Pow, "pow", -8, 1.0 / 3, kNan},
+      {math::Pow, "pow", -2, 3, -8},
+      {math::Pow, "pow", -0.0, -3, -kInf},
+      {math::Pow, "pow", -1, kInf, 1},
+      {math::Pow, "pow", 0.5, -kInf, kInf},
+      {math::Pow, "pow", 2, 0.5, std::sqrt(2.0)},
+      {math::Atan2, "atan2", 0, -1, kPi},
+      {math::Atan2, "atan2", -0.0, -1, -kPi},
+      {math::Atan2, "atan2", 0, 0, 0},
+      {math::Atan2, "atan2", 1, 0, kPi / 2},
+      {math::Atan2, "atan2", kInf, -kInf, 3 * kPi / 4},
+      {math::Hypot, "hypot", 3, 4, 5},
+      {math::Hypot, "hypot", -kInf, kNan, kInf},
+      {math::Hypot, "hypot", kNan, 1, kNan},
+      {math::Hypot, "hypot", 3e30, 4e30, 5e30},
+      {math::Rhypot, "rhypot", 0, 0, kInf},
       {math::Rhypot, "rhypot", kInf, kNan, 0},
-      {math::Fmod, "fmod", -5.5, 2, -1.5}, {math::Fmod, "fmod", 1, 0, kNan}, {math::Fmod, "fmod", 1, kInf, 1},
-      {math::Fmod, "fmod", -6, 3, -0.0}, {math::Remainder, "remainder", 5, 2, 1}, {math::Remainder, "remainder", 7, 2, -1},
+      {math::Fmod, "fmod", -5.5, 2, -1.5},
+      {math::Fmod, "fmod", 1, 0, kNan},
+      {math::Fmod, "fmod", 1, kInf, 1},
+      {math::Fmod, "fmod", -6, 3, -0.0},
+      {math::Remainder, "remainder", 5, 2, 1},
+      {math::Remainder, "remainder", 7, 2, -1},
       {math::Remainder, "remainder", kInf, 2, kNan},
-      {math::Fdim, "fdim", 3, 5, 0}, {math::Fdim, "fdim", 5, 3, 2}, {math::Fdim, "fdim", kNan, 3, kNan},
-      {math::Fdim, "fdim", kInf, kInf, 0}, {math::Fdim, "fdim", 3, kNan, kNan},
-      {math::Copysign, "copysign", 3, -0.0, -3}, {math::Copysign, "copysign", -kInf, 1, kInf},
+      {math::Fdim, "fdim", 3, 5, 0},
+      {math::Fdim, "fdim", 5, 3, 2},
+      {math::Fdim, "fdim", kNan, 3, kNan},
+      {math::Fdim, "fdim", kInf, kInf, 0},
+      {math::Fdim, "fdim", 3, kNan, kNan},
+      {math::Copysign, "copysign", 3, -0.0, -3},
+      {math::Copysign, "copysign", -kInf, 1, kInf},
       {math::Nextafter, "nextafter", 0, 1, std::numeric_limits<F>::denorm_min()},
-      {math::Nextafter, "nextafter", 0, -0.0, -0.0}, {math::Nextafter, "nextafter", kInf, 0, std::numeric_limits<F>::max()},
+      {math::Nextafter, "nextafter", 0, -0.0, -0.0},
+      {math::Nextafter, "nextafter", kInf, 0, std::numeric_limits<F>::max()},
       {math::Nextafter, "nextafter", 1, 2, 1.0 + std::numeric_limits<F>::epsilon()},
       {math::Nextafter, "nextafter", 1, kNan, kNan},
   };
@@ -201,8 +228,14 @@ TEST(VectorMathSpecial, BinaryF64) { CheckBinarySpecials<double>(); }
 
 template <typename F>
 void CheckIntegers() {
-  const std::vector<F> x = {static_cast<F>(0.0), static_cast<F>(-0.0), 1, -12, static_cast<F>(kInf), static_cast<F>(-kInf),
-                            static_cast<F>(kNan), std::numeric_limits<F>::denorm_min()};
+  const std::vector<F> x = {static_cast<F>(0.0),
+                            static_cast<F>(-0.0),
+                            1,
+                            -12,
+                            static_cast<F>(kInf),
+                            static_cast<F>(-kInf),
+                            static_cast<F>(kNan),
+                            std::numeric_limits<F>::denorm_min()};
   std::vector<uint8_t> finite(x.size()), infinite(x.size()), nan(x.size()), sign(x.size());
   std::vector<int32_t> exponent(x.size());
   math::IsFinite(x, finite);
@@ -214,7 +247,8 @@ void CheckIntegers() {
   EXPECT_EQ(infinite, (std::vector<uint8_t>{0, 0, 0, 0, 1, 1, 0, 0}));
   EXPECT_EQ(nan, (std::vector<uint8_t>{0, 0, 0, 0, 0, 0, 1, 0}));
   EXPECT_EQ(sign, (std::vector<uint8_t>{0, 1, 0, 1, 0, 1, 0, 0}));
-  EXPECT_EQ(exponent, (std::vector<int32_t>{INT_MIN, INT_MIN, 0, 3, INT_MAX, INT_MAX, INT_MIN, sizeof(F) == 4 ? -149 : -1074}));
+  EXPECT_EQ(exponent,
+            (std::vector<int32_t>{INT_MIN, INT_MIN, 0, 3, INT_MAX, INT_MAX, INT_MIN, sizeof(F) == 4 ? -149 : -1074}));
 
   const std::vector<F> base = {2, -2, static_cast<F>(-0.0), 0, static_cast<F>(kNan), static_cast<F>(kInf), 1};
   const std::vector<int32_t> n = {10, 3, -3, 0, 0, -1, INT_MIN};
