@@ -13,12 +13,10 @@ namespace trivet::vm {
 int64_t BitsOf(DType dtype, double value);
 int64_t BitsOf(DType dtype, int64_t value);
 
-// The number that an element of a float type with these bits is, exactly.
-double FloatValueOf(DType dtype, int64_t bits);
-// The number that an element of an integer type or i1 is; u64 above 2^63 comes out negative.
-int64_t IntValueOf(DType dtype, int64_t bits);
 // The value of an element of a float type from its bits, exactly. Requires IsFloat(dtype).
 double ValueOf(DType dtype, int64_t bits);
+// The value of an element of an integer type or i1; u64 above 2^63 comes out negative.
+int64_t IntValueOf(DType dtype, int64_t bits);
 
 class Builder {
  public:

@@ -65,7 +65,7 @@ int64_t BitsOf(DType dtype, int64_t value) {
   return Truncate(dtype, static_cast<uint64_t>(value));
 }
 
-double FloatValueOf(DType dtype, int64_t bits) {
+double ValueOf(DType dtype, int64_t bits) {
   TRIVET_CHECK(IsFloat(dtype), "not a float");
   if (dtype == DType::kF64) return std::bit_cast<double>(bits);
   return DecodeFloat(FormatOf(dtype), static_cast<uint32_t>(bits));

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "vm/bytecode/type_rules.h"
@@ -115,7 +114,10 @@ void Verifier::CheckModule() {
   for (const Function& function : module_.functions) {
     ops += static_cast<int64_t>(function.num_ops());
     values += static_cast<int64_t>(function.num_values());
-    if (!IsName(function.name)) FailModule("not a name for a function: \"", absl::string_view(function.name), "\"");
+    if (function.name.empty()) FailModule("a function has no name");
+    if (static_cast<int64_t>(function.name.size()) > limits_.max_string_bytes) {
+      FailModule("the name of a function has ", function.name.size(), " bytes, the limit is ", limits_.max_string_bytes);
+    }
     if (!names.insert(function.name).second) FailModule("two functions are called @", function.name);
   }
   if (ops > limits_.max_ops) FailModule("too many ops: ", ops, ", the limit is ", limits_.max_ops);
@@ -203,10 +205,9 @@ bool Verifier::Define(ValueId id, OpId op, absl::string_view what) {
   if (defined_[id.index()] != 0) return fail("is defined twice");
   defined_[id.index()] = 1;
   visible_[id.index()] = 1;
-  const Value& value = function_->value(id);
-  if (!value.name.empty() && !IsName(value.name)) return fail("has no legal name: \"", value.name, "\"");
-  if (value.name.size() > static_cast<size_t>(limits_.max_string_bytes)) return fail("has too long a name");
-  return true;
+  const size_t name_bytes = function_->value(id).name.size();
+  return static_cast<int64_t>(name_bytes) <= limits_.max_string_bytes ||
+         fail("has a name of ", name_bytes, " bytes, the limit is ", limits_.max_string_bytes);
 }
 
 // Empty if the type is legal.
@@ -502,14 +503,6 @@ absl::Status VerifyModule(const Module& module, const Limits& limits) {
   std::string message = problems.front().ToString(module);
   if (problems.size() > 1) absl::StrAppend(&message, " (and ", problems.size() - 1, " more)");
   return absl::InvalidArgumentError(message);
-}
-
-bool IsName(absl::string_view name) {
-  if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name.front()))) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$' ||
-           static_cast<unsigned char>(c) > 127;
-  });
 }
 
 }  // namespace trivet::vm

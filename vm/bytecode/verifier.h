@@ -3,7 +3,7 @@
 //
 // It checks, in this order:
 //
-//   module     functions, ops and values within the limits; names of functions well formed and unique; metadata sorted
+//   module     functions, ops and values within the limits; names of functions there and unique; metadata sorted
 //   function   a body; result types legal; a kernel returns nothing and takes scalars, pointers and descriptors
 //   region     used by one op only; not nested too deeply; ends in a terminator, which stands nowhere else
 //   op         in the table, of a permitted level; as many operands, results, attributes and regions as its row says
@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "vm/bytecode/limits.h"
 #include "vm/bytecode/module.h"
 
@@ -44,9 +43,5 @@ std::vector<Problem> FindProblems(const Module& module, const Limits& limits = {
 
 // OK, or InvalidArgument with the first problem and how many more there are.
 absl::Status VerifyModule(const Module& module, const Limits& limits = {});
-
-// True if `name` can name a function or a value: letters, digits, '_', '.', '$' and bytes above 127; not empty, no
-// digit in front.
-bool IsName(absl::string_view name);
 
 }  // namespace trivet::vm
