@@ -151,11 +151,16 @@ PreparedOp PrepareFloatKernels(const PrepareContext& cx, FloatKernel f32, FloatK
 
 PreparedOp PrepareCopy(int64_t value_bytes) {
   switch (value_bytes) {
-    case 1: return {&CopyWord<uint8_t>, nullptr};
-    case 2: return {&CopyWord<uint16_t>, nullptr};
-    case 4: return {&CopyWord<uint32_t>, nullptr};
-    case 8: return {&CopyWord<uint64_t>, nullptr};
-    default: return MakePrepared(&CopyBytes, BytesPayload{static_cast<size_t>(value_bytes)});
+    case 1:
+      return {&CopyWord<uint8_t>, nullptr};
+    case 2:
+      return {&CopyWord<uint16_t>, nullptr};
+    case 4:
+      return {&CopyWord<uint32_t>, nullptr};
+    case 8:
+      return {&CopyWord<uint64_t>, nullptr};
+    default:
+      return MakePrepared(&CopyBytes, BytesPayload{static_cast<size_t>(value_bytes)});
   }
 }
 

@@ -43,14 +43,22 @@ struct TypeTag {
 template <typename Visit>
 auto VisitInteger(DType dtype, Visit&& visit) {
   switch (dtype) {
-    case DType::kI8: return visit(TypeTag<int8_t>{});
-    case DType::kI16: return visit(TypeTag<int16_t>{});
-    case DType::kI32: return visit(TypeTag<int32_t>{});
-    case DType::kI64: return visit(TypeTag<int64_t>{});
-    case DType::kU16: return visit(TypeTag<uint16_t>{});
-    case DType::kU32: return visit(TypeTag<uint32_t>{});
-    case DType::kU64: return visit(TypeTag<uint64_t>{});
-    default: return visit(TypeTag<uint8_t>{});
+    case DType::kI8:
+      return visit(TypeTag<int8_t>{});
+    case DType::kI16:
+      return visit(TypeTag<int16_t>{});
+    case DType::kI32:
+      return visit(TypeTag<int32_t>{});
+    case DType::kI64:
+      return visit(TypeTag<int64_t>{});
+    case DType::kU16:
+      return visit(TypeTag<uint16_t>{});
+    case DType::kU32:
+      return visit(TypeTag<uint32_t>{});
+    case DType::kU64:
+      return visit(TypeTag<uint64_t>{});
+    default:
+      return visit(TypeTag<uint8_t>{});
   }
 }
 
@@ -58,10 +66,14 @@ auto VisitInteger(DType dtype, Visit&& visit) {
 template <typename Visit>
 auto VisitWidth(int bytes, Visit&& visit) {
   switch (bytes) {
-    case 1: return visit(TypeTag<uint8_t>{});
-    case 2: return visit(TypeTag<uint16_t>{});
-    case 4: return visit(TypeTag<uint32_t>{});
-    default: return visit(TypeTag<uint64_t>{});
+    case 1:
+      return visit(TypeTag<uint8_t>{});
+    case 2:
+      return visit(TypeTag<uint16_t>{});
+    case 4:
+      return visit(TypeTag<uint32_t>{});
+    default:
+      return visit(TypeTag<uint64_t>{});
   }
 }
 
@@ -69,13 +81,20 @@ auto VisitWidth(int bytes, Visit&& visit) {
 template <typename Visit>
 auto VisitNarrow(DType dtype, Visit&& visit) {
   switch (dtype) {
-    case DType::kF16: return visit(TypeTag<F16>{});
-    case DType::kBF16: return visit(TypeTag<BF16>{});
-    case DType::kF8E4M3: return visit(TypeTag<F8E4M3>{});
-    case DType::kF8E5M2: return visit(TypeTag<F8E5M2>{});
-    case DType::kF8E4B8: return visit(TypeTag<F8E4B8>{});
-    case DType::kF8E5B16: return visit(TypeTag<F8E5B16>{});
-    default: return visit(TypeTag<F8E4B15>{});
+    case DType::kF16:
+      return visit(TypeTag<F16>{});
+    case DType::kBF16:
+      return visit(TypeTag<BF16>{});
+    case DType::kF8E4M3:
+      return visit(TypeTag<F8E4M3>{});
+    case DType::kF8E5M2:
+      return visit(TypeTag<F8E5M2>{});
+    case DType::kF8E4B8:
+      return visit(TypeTag<F8E4B8>{});
+    case DType::kF8E5B16:
+      return visit(TypeTag<F8E5B16>{});
+    default:
+      return visit(TypeTag<F8E4B15>{});
   }
 }
 

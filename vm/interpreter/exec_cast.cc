@@ -19,27 +19,35 @@ namespace {
 template <typename T>
 struct ToInteger {
   template <typename S>
-  static T Apply(S x) { return static_cast<T>(x); }
+  static T Apply(S x) {
+    return static_cast<T>(x);
+  }
 };
 
 // The host converts integers to floats with one rounding, to nearest even; f32 to f64 and back likewise.
 template <typename F>
 struct ToFloat {
   template <typename S>
-  static F Apply(S x) { return static_cast<F>(x); }
+  static F Apply(S x) {
+    return static_cast<F>(x);
+  }
 };
 
 // Truncates and saturates.
 template <typename T>
 struct ToIntegerSaturating {
   template <typename F>
-  static T Apply(F x) { return FloatToInt<T>(x); }
+  static T Apply(F x) {
+    return FloatToInt<T>(x);
+  }
 };
 
 // To i1. A NaN is not zero.
 struct IsNotZero {
   template <typename T>
-  static uint8_t Apply(T x) { return static_cast<uint8_t>(x != T{}); }
+  static uint8_t Apply(T x) {
+    return static_cast<uint8_t>(x != T{});
+  }
 };
 
 struct LowBit {
@@ -78,8 +86,8 @@ struct ToF64Directed {
     const uint64_t magnitude = MagnitudeOf(x);
     const int drop = std::max(0, 64 - 53 - std::countl_zero(magnitude));
     const uint64_t remainder = magnitude & ((uint64_t{1} << drop) - 1);
-    const bool is_away = remainder != 0 && ((kRounding == Rounding::kUp && x >= T{0}) ||
-                                            (kRounding == Rounding::kDown && x < T{0}));
+    const bool is_away =
+        remainder != 0 && ((kRounding == Rounding::kUp && x >= T{0}) || (kRounding == Rounding::kDown && x < T{0}));
     const uint64_t kept = (magnitude >> drop) + (is_away ? 1 : 0);
     const double value = static_cast<double>(kept) * static_cast<double>(uint64_t{1} << drop);
     return x < T{0} ? -value : value;
@@ -174,9 +182,8 @@ PreparedOp PrepareIntegerToFloat(const PrepareContext& cx, DType from, DType to,
   const int64_t count = cx.result_count();
   return VisitInteger(from, [&]<typename S>(TypeTag<S>) -> PreparedOp {
     if (IsNarrowFloat(to)) {
-      return VisitNarrow(to, [&]<typename T>(TypeTag<T>) {
-        return PrepareStaged(cx, mode, &IntegerToF64<S>, &NarrowF64<T>);
-      });
+      return VisitNarrow(
+          to, [&]<typename T>(TypeTag<T>) { return PrepareStaged(cx, mode, &IntegerToF64<S>, &NarrowF64<T>); });
     }
     const bool is_nearest = mode.rounding == Rounding::kNearestEven;
     if (to == DType::kF32) {
@@ -185,11 +192,15 @@ PreparedOp PrepareIntegerToFloat(const PrepareContext& cx, DType from, DType to,
     }
     if constexpr (sizeof(S) == 8) {
       switch (mode.rounding) {
-        case Rounding::kUp: return Elementwise<ToF64Directed<Rounding::kUp>, double, S>::Prepare(count);
-        case Rounding::kDown: return Elementwise<ToF64Directed<Rounding::kDown>, double, S>::Prepare(count);
-        case Rounding::kTowardZero: return Elementwise<ToF64Directed<Rounding::kTowardZero>, double, S>::Prepare(count);
+        case Rounding::kUp:
+          return Elementwise<ToF64Directed<Rounding::kUp>, double, S>::Prepare(count);
+        case Rounding::kDown:
+          return Elementwise<ToF64Directed<Rounding::kDown>, double, S>::Prepare(count);
+        case Rounding::kTowardZero:
+          return Elementwise<ToF64Directed<Rounding::kTowardZero>, double, S>::Prepare(count);
         case Rounding::kNearestEven:
-        case Rounding::kNearestAway: break;
+        case Rounding::kNearestAway:
+          break;
       }
     }
     return Elementwise<ToFloat<double>, double, S>::Prepare(count);
@@ -212,8 +223,8 @@ PreparedOp PrepareFloatToFloat(const PrepareContext& cx, DType from, DType to, C
   if (from == to) return PrepareCopy(count * InfoOf(to).storage_bytes);
   if (from == DType::kF32 && to == DType::kF64) return Elementwise<ToFloat<double>, double, float>::Prepare(count);
   if (from == DType::kF64 && to == DType::kF32) {
-    const bool is_plain = mode.rounding == Rounding::kNearestEven && mode.overflow == Overflow::kInfinity;
-    return is_plain ? Elementwise<ToFloat<float>, float, double>::Prepare(count) : PrepareStaged(cx, mode, &F64ToF32);
+    return mode.rounding == Rounding::kNearestEven ? Elementwise<ToFloat<float>, float, double>::Prepare(count)
+                                                   : PrepareStaged(cx, mode, &F64ToF32);
   }
   if (!IsNarrowFloat(to)) {
     return VisitNarrow(from, [&]<typename T>(TypeTag<T>) {
@@ -238,10 +249,12 @@ absl::StatusOr<PreparedOp> PrepareCast(PrepareContext& cx) {
   if (IsInteger(from) && IsInteger(to)) return PrepareIntegerToInteger(cx.result_count(), from, to);
   if (IsInteger(to)) return PrepareFloatToInteger(cx, from, to);
 
-  CastMode mode{cx.op().enum_attr<Rounding>(CastOp::At::rounding),
-                cx.op().bool_attr(CastOp::At::saturate) ? Overflow::kSaturate : Overflow::kInfinity};
-  if (IsNarrowFloat(to) && mode.rounding == Rounding::kNearestEven) {
-    mode.rounding = VisitNarrow(to, []<typename T>(TypeTag<T>) { return T::kInfo.default_rounding; });
+  CastMode mode{cx.op().enum_attr<Rounding>(CastOp::At::rounding), Overflow::kInfinity};
+  if (IsNarrowFloat(to)) {  // f32 and f64 neither saturate nor have a rounding of their own
+    if (cx.op().bool_attr(CastOp::At::saturate)) mode.overflow = Overflow::kSaturate;
+    if (mode.rounding == Rounding::kNearestEven) {
+      mode.rounding = VisitNarrow(to, []<typename T>(TypeTag<T>) { return T::kInfo.default_rounding; });
+    }
   }
   return IsInteger(from) ? PrepareIntegerToFloat(cx, from, to, mode) : PrepareFloatToFloat(cx, from, to, mode);
 }

@@ -6,12 +6,12 @@
 namespace trivet::vm {
 namespace {
 
-#define TRIVET_COMPARISON(Name, op)                      \
-  struct Name {                                          \
-    template <typename T>                                \
-    static uint8_t Apply(T a, T b) {                     \
-      return static_cast<uint8_t>(a op b);               \
-    }                                                    \
+#define TRIVET_COMPARISON(Name, op)        \
+  struct Name {                            \
+    template <typename T>                  \
+    static uint8_t Apply(T a, T b) {       \
+      return static_cast<uint8_t>(a op b); \
+    }                                      \
   };
 TRIVET_COMPARISON(Equal, ==)
 TRIVET_COMPARISON(NotEqual, !=)
@@ -25,12 +25,18 @@ TRIVET_COMPARISON(GreaterEqual, >=)
 template <typename Visit>
 PreparedOp VisitPredicate(CmpPredicate predicate, Visit&& visit) {
   switch (predicate) {
-    case CmpPredicate::kEq: return visit(TypeTag<Equal>{});
-    case CmpPredicate::kNe: return visit(TypeTag<NotEqual>{});
-    case CmpPredicate::kLt: return visit(TypeTag<Less>{});
-    case CmpPredicate::kLe: return visit(TypeTag<LessEqual>{});
-    case CmpPredicate::kGt: return visit(TypeTag<Greater>{});
-    case CmpPredicate::kGe: return visit(TypeTag<GreaterEqual>{});
+    case CmpPredicate::kEq:
+      return visit(TypeTag<Equal>{});
+    case CmpPredicate::kNe:
+      return visit(TypeTag<NotEqual>{});
+    case CmpPredicate::kLt:
+      return visit(TypeTag<Less>{});
+    case CmpPredicate::kLe:
+      return visit(TypeTag<LessEqual>{});
+    case CmpPredicate::kGt:
+      return visit(TypeTag<Greater>{});
+    case CmpPredicate::kGe:
+      return visit(TypeTag<GreaterEqual>{});
   }
   return {};
 }

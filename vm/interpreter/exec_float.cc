@@ -2,8 +2,11 @@
 //
 // f32 and f64 compute natively. Narrow formats compute in f32 and round once more, which gives the correctly rounded
 // result for + - * / and sqrt: f32 has more than 2p + 2 bits for each of them, p being theirs (Figueroa, "When is
-// double rounding innocuous?", 1995). An fma goes through f64, where the product and all but the last bits of the
-// sum are exact. Directed roundings compose: rounding up twice is rounding up once.
+// double rounding innocuous?", 1995). An fma goes through f64, where
+// the product is exact, and rounds the sum to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
+// 2008). Directed roundings compose: rounding up twice is rounding up once.
+#include <bit>
+#include <cstdint>
 #include <span>
 
 #include "vm/interpreter/elementwise.h"
@@ -18,27 +21,46 @@ namespace {
 
 struct AddFn {
   template <typename F>
-  static F Apply(F a, F b) { return a + b; }
+  static F Apply(F a, F b) {
+    return a + b;
+  }
 };
 struct SubFn {
   template <typename F>
-  static F Apply(F a, F b) { return a - b; }
+  static F Apply(F a, F b) {
+    return a - b;
+  }
 };
 struct MulFn {
   template <typename F>
-  static F Apply(F a, F b) { return a * b; }
+  static F Apply(F a, F b) {
+    return a * b;
+  }
 };
 struct DivFn {
   template <typename F>
-  static F Apply(F a, F b) { return a / b; }
+  static F Apply(F a, F b) {
+    return a / b;
+  }
 };
 struct FmaFn {
   static float Apply(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
   static double Apply(double a, double b, double c) { return __builtin_fma(a, b, c); }
 };
-// Of operands whose product is exact in f64.
+// Of narrow operands, whose product is exact in f64. Their sum may not be: it is rounded to odd (to the neighbour whose
+// last bit is set, unless exact), so that the rounding to the format sees on which side of a tie it lies. The error of
+// the sum is exact by Knuth's two-sum.
 struct NarrowFmaFn {
-  static double Apply(double a, double b, double c) { return a * b + c; }
+  static double Apply(double a, double b, double c) {
+    const double product = a * b;
+    const double sum = product + c;
+    const double c_part = sum - product;
+    const double error = (product - (sum - c_part)) + (c - c_part);
+    const auto bits = std::bit_cast<int64_t>(sum);
+    const int64_t step = (error > 0) == (sum > 0) ? 1 : -1;
+    const bool is_inexact = error < 0 || error > 0;  // false for NaN: infinities stay
+    return std::bit_cast<double>(is_inexact && (bits & 1) == 0 ? bits + step : bits);
+  }
 };
 
 // --- under a directed rounding ---------------------------------------------------------------------------------------
@@ -71,9 +93,12 @@ void NearestSqrt(const void* const* in, void* out, int64_t n) {
 template <typename Visit>
 PreparedOp VisitDirected(Rounding rounding, Visit&& visit) {
   switch (rounding) {
-    case Rounding::kUp: return visit(std::integral_constant<Rounding, Rounding::kUp>{});
-    case Rounding::kDown: return visit(std::integral_constant<Rounding, Rounding::kDown>{});
-    default: return visit(std::integral_constant<Rounding, Rounding::kTowardZero>{});
+    case Rounding::kUp:
+      return visit(std::integral_constant<Rounding, Rounding::kUp>{});
+    case Rounding::kDown:
+      return visit(std::integral_constant<Rounding, Rounding::kDown>{});
+    default:
+      return visit(std::integral_constant<Rounding, Rounding::kTowardZero>{});
   }
 }
 
@@ -95,27 +120,39 @@ PreparedOp PrepareRounded(PrepareContext& cx, Rounding rounding) {
 
 struct MinIgnore {
   template <typename F>
-  static F Apply(F a, F b) { return MinNum(a, b); }
+  static F Apply(F a, F b) {
+    return MinNum(a, b);
+  }
 };
 struct MaxIgnore {
   template <typename F>
-  static F Apply(F a, F b) { return MaxNum(a, b); }
+  static F Apply(F a, F b) {
+    return MaxNum(a, b);
+  }
 };
 struct MinPropagate {
   template <typename F>
-  static F Apply(F a, F b) { return MinPropagateNan(a, b); }
+  static F Apply(F a, F b) {
+    return MinPropagateNan(a, b);
+  }
 };
 struct MaxPropagate {
   template <typename F>
-  static F Apply(F a, F b) { return MaxPropagateNan(a, b); }
+  static F Apply(F a, F b) {
+    return MaxPropagateNan(a, b);
+  }
 };
 struct ClampIgnore {
   template <typename F>
-  static F Apply(F x, F low, F high) { return ClampNum(x, low, high); }
+  static F Apply(F x, F low, F high) {
+    return ClampNum(x, low, high);
+  }
 };
 struct ClampPropagate {
   template <typename F>
-  static F Apply(F x, F low, F high) { return ClampPropagateNan(x, low, high); }
+  static F Apply(F x, F low, F high) {
+    return ClampPropagateNan(x, low, high);
+  }
 };
 
 // An op that gives one of its operands, or a NaN. Handlers is Binary or Ternary.
@@ -143,15 +180,21 @@ inline constexpr U kSignBit = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
 // On the bits of formats with a sign bit and a zero of either sign.
 struct FlipSign {
   template <typename U>
-  static U Apply(U x) { return x ^ kSignBit<U>; }
+  static U Apply(U x) {
+    return x ^ kSignBit<U>;
+  }
 };
 struct ClearSign {
   template <typename U>
-  static U Apply(U x) { return x & static_cast<U>(~kSignBit<U>); }
+  static U Apply(U x) {
+    return x & static_cast<U>(~kSignBit<U>);
+  }
 };
 struct TakeSign {
   template <typename U>
-  static U Apply(U x, U sign) { return (x & static_cast<U>(~kSignBit<U>)) | (sign & kSignBit<U>); }
+  static U Apply(U x, U sign) {
+    return (x & static_cast<U>(~kSignBit<U>)) | (sign & kSignBit<U>);
+  }
 };
 // On the bits of f8e4b8 and f8e5b16, where the code of -0 is the NaN: it stays, and zero gets no sign.
 struct FlipSignUnlessZero {
@@ -197,10 +240,10 @@ void FmodKernel(const void* const* in, void* out, int64_t n) {
 
 }  // namespace
 
-#define TRIVET_PREPARE_ROUNDED(Name, Fn, Function)                                         \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                           \
-    const auto rounding = cx.op().enum_attr<Rounding>(Name##Op::At::rounding);             \
-    return PrepareRounded<Fn, &Function, &Function>(cx, rounding);                         \
+#define TRIVET_PREPARE_ROUNDED(Name, Fn, Function)                             \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {               \
+    const auto rounding = cx.op().enum_attr<Rounding>(Name##Op::At::rounding); \
+    return PrepareRounded<Fn, &Function, &Function>(cx, rounding);             \
   }
 TRIVET_PREPARE_ROUNDED(AddF, AddFn, AddRounded)
 TRIVET_PREPARE_ROUNDED(SubF, SubFn, SubRounded)
@@ -235,13 +278,15 @@ absl::StatusOr<PreparedOp> PrepareRemF(PrepareContext& cx) {
   return PrepareFloatKernels(cx, &FmodKernel<float>, &FmodKernel<double>, {.is_exact = true});
 }
 
-#define TRIVET_PREPARE_NAN_RULE(Name, Arity, Ignoring, Propagating)             \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                \
-    switch (cx.op().enum_attr<NanRule>(Name##Op::At::nan)) {                    \
-      case NanRule::kIgnore: return PrepareChoosing<Ignoring, Arity>(cx);       \
-      case NanRule::kPropagate: return PrepareChoosing<Propagating, Arity>(cx); \
-    }                                                                           \
-    return PreparedOp{};                                                        \
+#define TRIVET_PREPARE_NAN_RULE(Name, Arity, Ignoring, Propagating) \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {    \
+    switch (cx.op().enum_attr<NanRule>(Name##Op::At::nan)) {        \
+      case NanRule::kIgnore:                                        \
+        return PrepareChoosing<Ignoring, Arity>(cx);                \
+      case NanRule::kPropagate:                                     \
+        return PrepareChoosing<Propagating, Arity>(cx);             \
+    }                                                               \
+    return PreparedOp{};                                            \
   }
 TRIVET_PREPARE_NAN_RULE(MinF, Binary, MinIgnore, MinPropagate)
 TRIVET_PREPARE_NAN_RULE(MaxF, Binary, MaxIgnore, MaxPropagate)
@@ -275,9 +320,8 @@ absl::StatusOr<PreparedOp> PrepareCopySign(PrepareContext& cx) {
 absl::StatusOr<PreparedOp> PrepareNextAfter(PrepareContext& cx) {
   const DType format = cx.result_type().dtype();
   if (!IsNarrowFloat(format)) return PrepareFloatKernels(cx, &NextAfterKernel<float>, &NextAfterKernel<double>, {});
-  return VisitNarrow(format, [&]<typename T>(TypeTag<T>) {
-    return Elementwise<NextCode<T>, T, T, T>::Prepare(cx.result_count());
-  });
+  return VisitNarrow(
+      format, [&]<typename T>(TypeTag<T>) { return Elementwise<NextCode<T>, T, T, T>::Prepare(cx.result_count()); });
 }
 
 }  // namespace trivet::vm

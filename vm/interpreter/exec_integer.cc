@@ -19,13 +19,17 @@ struct BitOr {
 struct BitXor {
   static uint8_t Apply(uint8_t a, uint8_t b) { return a ^ b; }
 };
-// a and not b: a shifted by b bits, where 1 is the whole width; also a modulo b.
+// a and not b: a shifted by b bits, where 1 is the whole width.
 struct BitAndNot {
   static uint8_t Apply(uint8_t a, uint8_t b) { return a & (b ^ 1); }
 };
 // a or not b: a / b, where anything / 0 is all ones.
 struct BitOrNot {
   static uint8_t Apply(uint8_t a, uint8_t b) { return a | (b ^ 1); }
+};
+// a modulo b: 0 for b = 1, all ones for b = 0.
+struct BitNotSecond {
+  static uint8_t Apply(uint8_t, uint8_t b) { return b ^ 1; }
 };
 // The upper half of a product of two bits.
 struct BitZero {
@@ -113,15 +117,15 @@ PreparedOp PrepareUnary(PrepareContext& cx) {
 
 }  // namespace
 
-#define TRIVET_PREPARE(Name, Arity, Fn, BoolFn, Signs)                    \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {          \
-    return Prepare##Arity<Fn, BoolFn, Signedness::Signs>(cx);             \
+#define TRIVET_PREPARE(Name, Arity, Fn, BoolFn, Signs)           \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) { \
+    return Prepare##Arity<Fn, BoolFn, Signedness::Signs>(cx);    \
   }
 TRIVET_PREPARE(AddI, Binary, AddFn, BitXor, kDoesNotMatter)
 TRIVET_PREPARE(SubI, Binary, SubFn, BitXor, kDoesNotMatter)
 TRIVET_PREPARE(MulI, Binary, MulFn, BitAnd, kDoesNotMatter)
 TRIVET_PREPARE(DivI, Binary, DivFn, BitOrNot, kMatters)
-TRIVET_PREPARE(RemI, Binary, RemFn, BitAndNot, kMatters)
+TRIVET_PREPARE(RemI, Binary, RemFn, BitNotSecond, kMatters)
 TRIVET_PREPARE(MulHi, Binary, MulHiFn, BitZero, kMatters)
 TRIVET_PREPARE(AndI, Binary, AndFn, BitAnd, kDoesNotMatter)
 TRIVET_PREPARE(OrI, Binary, OrFn, BitOr, kDoesNotMatter)

@@ -14,8 +14,7 @@ template <typename R, typename X, void (*kFunction)(std::span<const X>, std::spa
 void Unary(const void* const* in, void* out, int64_t n) {
   kFunction(In<X>(in[0], n), Out<R>(out, n));
 }
-template <typename R, typename X, typename Y,
-          void (*kFunction)(std::span<const X>, std::span<const Y>, std::span<R>)>
+template <typename R, typename X, typename Y, void (*kFunction)(std::span<const X>, std::span<const Y>, std::span<R>)>
 void Binary(const void* const* in, void* out, int64_t n) {
   kFunction(In<X>(in[0], n), In<Y>(in[1], n), Out<R>(out, n));
 }
@@ -23,8 +22,8 @@ template <typename F, void (*kFunction)(std::span<const F>, std::span<const F>, 
 void Ternary(const void* const* in, void* out, int64_t n) {
   kFunction(In<F>(in[0], n), In<F>(in[1], n), In<F>(in[2], n), Out<F>(out, n));
 }
-template <typename F, void (*kFunction)(std::span<const F>, std::span<const F>, std::span<const F>,
-                                        std::span<const F>, std::span<F>)>
+template <typename F, void (*kFunction)(std::span<const F>, std::span<const F>, std::span<const F>, std::span<const F>,
+                                        std::span<F>)>
 void Quaternary(const void* const* in, void* out, int64_t n) {
   kFunction(In<F>(in[0], n), In<F>(in[1], n), In<F>(in[2], n), In<F>(in[3], n), Out<F>(out, n));
 }
@@ -42,10 +41,10 @@ constexpr NarrowResult kExact{.is_exact = true};
 }  // namespace
 
 // Op, function, whether a narrow result can be inexact.
-#define TRIVET_UNARY(Name, Function, result)                                                 \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                             \
-    return PrepareFloatKernels(cx, &Unary<float, float, &math::Function>,                    \
-                               &Unary<double, double, &math::Function>, result);             \
+#define TRIVET_UNARY(Name, Function, result)                                                                       \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                                                   \
+    return PrepareFloatKernels(cx, &Unary<float, float, &math::Function>, &Unary<double, double, &math::Function>, \
+                               result);                                                                            \
   }
 TRIVET_UNARY(Floor, Floor, kExact)
 TRIVET_UNARY(Ceil, Ceil, kExact)
@@ -96,10 +95,10 @@ TRIVET_UNARY(BesselI0, CylBesselI0, kRounds)
 TRIVET_UNARY(BesselI1, CylBesselI1, kRounds)
 #undef TRIVET_UNARY
 
-#define TRIVET_BINARY(Name, Function, result)                                                  \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                               \
-    return PrepareFloatKernels(cx, &Binary<float, float, float, &math::Function>,              \
-                               &Binary<double, double, double, &math::Function>, result);      \
+#define TRIVET_BINARY(Name, Function, result)                                             \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                          \
+    return PrepareFloatKernels(cx, &Binary<float, float, float, &math::Function>,         \
+                               &Binary<double, double, double, &math::Function>, result); \
   }
 TRIVET_BINARY(Pow, Pow, kRounds)
 TRIVET_BINARY(Atan2, Atan2, kRounds)
@@ -109,9 +108,9 @@ TRIVET_BINARY(Fdim, Fdim, kRounds)
 TRIVET_BINARY(Remainder, Remainder, kExact)
 #undef TRIVET_BINARY
 
-#define TRIVET_NORM(Name, Arity, Function)                                                                     \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                                               \
-    return PrepareFloatKernels(cx, &Arity<float, &math::Function>, &Arity<double, &math::Function>, kRounds);  \
+#define TRIVET_NORM(Name, Arity, Function)                                                                    \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                                              \
+    return PrepareFloatKernels(cx, &Arity<float, &math::Function>, &Arity<double, &math::Function>, kRounds); \
   }
 TRIVET_NORM(Norm3d, Ternary, Norm3d)
 TRIVET_NORM(Rnorm3d, Ternary, Rnorm3d)
@@ -120,28 +119,27 @@ TRIVET_NORM(Rnorm4d, Quaternary, Rnorm4d)
 #undef TRIVET_NORM
 
 // The order comes first, the format is that of x.
-#define TRIVET_ORDER(Name, Function)                                                                    \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                                        \
-    return PrepareFloatKernels(cx, &Binary<float, int32_t, float, &math::Function>,                     \
+#define TRIVET_ORDER(Name, Function)                                                                         \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                                             \
+    return PrepareFloatKernels(cx, &Binary<float, int32_t, float, &math::Function>,                          \
                                &Binary<double, int32_t, double, &math::Function>, kRounds, Name##Op::In::x); \
   }
 TRIVET_ORDER(BesselJn, Jn)
 TRIVET_ORDER(BesselYn, Yn)
 #undef TRIVET_ORDER
 
-#define TRIVET_EXPONENT(Name, Function)                                                       \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                              \
-    return PrepareFloatKernels(cx, &Binary<float, float, int32_t, &math::Function>,           \
-                               &Binary<double, double, int32_t, &math::Function>, kRounds);   \
+#define TRIVET_EXPONENT(Name, Function)                                                     \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                            \
+    return PrepareFloatKernels(cx, &Binary<float, float, int32_t, &math::Function>,         \
+                               &Binary<double, double, int32_t, &math::Function>, kRounds); \
   }
 TRIVET_EXPONENT(Ldexp, Ldexp)
 TRIVET_EXPONENT(Powi, Powi)
 #undef TRIVET_EXPONENT
 
-#define TRIVET_CLASSIFY(Name, R, Function)                                            \
-  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                      \
-    return PrepareFloatKernels(cx, &Unary<R, float, &math::Function>,                 \
-                               &Unary<R, double, &math::Function>, kExact);           \
+#define TRIVET_CLASSIFY(Name, R, Function)                                                                         \
+  absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx) {                                                   \
+    return PrepareFloatKernels(cx, &Unary<R, float, &math::Function>, &Unary<R, double, &math::Function>, kExact); \
   }
 TRIVET_CLASSIFY(Ilogb, int32_t, Ilogb)
 TRIVET_CLASSIFY(IsNan, uint8_t, IsNan)

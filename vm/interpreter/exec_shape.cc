@@ -269,14 +269,10 @@ absl::StatusOr<PreparedOp> PrepareGather(PrepareContext& cx) {
   const Type& from = cx.operand_type(GatherOp::In::x);
   const Type& index = cx.operand_type(GatherOp::In::index);
   const AxisPlace place(from, cx.op().int_attr(GatherOp::At::axis));
-  const GatherPayload payload{FindLoadIndices(index.dtype()),
-                              place.axis,
-                              place.outer,
-                              from.dim(static_cast<int>(place.axis)),
-                              index.dim(static_cast<int>(place.axis)),
-                              place.inner};
-  return VisitWidth(from.element_bytes(),
-                    [&]<typename U>(TypeTag<U>) { return MakePrepared(&RunGather<U>, payload); });
+  const GatherPayload payload{
+      FindLoadIndices(index.dtype()),          place.axis, place.outer, from.dim(static_cast<int>(place.axis)),
+      index.dim(static_cast<int>(place.axis)), place.inner};
+  return VisitWidth(from.element_bytes(), [&]<typename U>(TypeTag<U>) { return MakePrepared(&RunGather<U>, payload); });
 }
 
 absl::StatusOr<PreparedOp> PrepareSlice(PrepareContext& cx) {
@@ -295,9 +291,8 @@ absl::StatusOr<PreparedOp> PrepareInsertSlice(PrepareContext& cx) {
   for (size_t i = 0; i < part_strides.size(); ++i) {
     axes.push_back({part.shape()[i], part_strides[i], place.strides[i]});
   }
-  return MakePrepared(&RunInsertSlice,
-                      InsertPayload{static_cast<size_t>(whole.value_bytes()),
-                                    StridedCopy::Plan(axes, 0, place.base, whole.element_bytes())});
+  return MakePrepared(&RunInsertSlice, InsertPayload{static_cast<size_t>(whole.value_bytes()),
+                                                     StridedCopy::Plan(axes, 0, place.base, whole.element_bytes())});
 }
 
 absl::StatusOr<PreparedOp> PrepareExtract(PrepareContext& cx) {

@@ -136,19 +136,27 @@ StridedCopy StridedCopy::Plan(absl::Span<const StridedAxis> axes, int64_t from_b
   // `from` goes next to the innermost.
   const auto last = copy.axes_.end() - 1;
   if (last->extent < kShortRow) {
-    const auto longest = std::max_element(copy.axes_.begin(), copy.axes_.end(), [](const auto& a, const auto& b) {
-      return a.extent < b.extent;
-    });
+    const auto longest = std::max_element(copy.axes_.begin(), copy.axes_.end(),
+                                          [](const auto& a, const auto& b) { return a.extent < b.extent; });
     std::rotate(longest, longest + 1, copy.axes_.end());
   }
-  const auto contiguous = std::find_if(copy.axes_.begin(), last, [](const StridedAxis& a) { return a.from_stride == 1; });
+  const auto contiguous =
+      std::find_if(copy.axes_.begin(), last, [](const StridedAxis& a) { return a.from_stride == 1; });
   if (last->to_stride == 1 && contiguous != last) std::rotate(contiguous, contiguous + 1, last);
 
   switch (element_bytes) {
-    case 1: copy.run_ = Choose<uint8_t>(copy); break;
-    case 2: copy.run_ = Choose<uint16_t>(copy); break;
-    case 4: copy.run_ = Choose<uint32_t>(copy); break;
-    default: copy.run_ = Choose<uint64_t>(copy); break;
+    case 1:
+      copy.run_ = Choose<uint8_t>(copy);
+      break;
+    case 2:
+      copy.run_ = Choose<uint16_t>(copy);
+      break;
+    case 4:
+      copy.run_ = Choose<uint32_t>(copy);
+      break;
+    default:
+      copy.run_ = Choose<uint64_t>(copy);
+      break;
   }
   return copy;
 }
