@@ -90,7 +90,7 @@ class Type {
   const Shape& shape() const { return shape_; }
   int rank() const { return static_cast<int>(shape_.size()); }
   // Extent of dimension `axis`; negative counts from the back. Requires -rank <= axis < rank.
-  int64_t dim(int axis) const { return shape_[axis < 0 ? axis + rank() : axis]; }
+  int64_t dim(int axis) const { return shape_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
   // Elements of a tile; 1 for a scalar.
   int64_t num_elements() const;
 
