@@ -77,7 +77,7 @@ class ExecContext {
     return At<T>(at.slots[at.num_operands + static_cast<uint32_t>(i)]);
   }
   // Scratch memory of the worker, at least as large as any Prepare asked for (PrepareContext::RequireScratch). Not
-  // kept between handlers.
+  // kept between handlers; but while a region runs, its handlers have other scratch memory than the op around it.
   template <typename T>
   T* Scratch() const {
     return reinterpret_cast<T*>(scratch);
@@ -91,10 +91,12 @@ class ExecContext {
   uint32_t pc = 0;
   bool stop = false;  // trapped, preempted or finished: leave the dispatch loop
   std::byte* scratch = nullptr;
+  size_t scratch_stride = 0;  // from one nesting of regions to the next
   std::array<int32_t, 3> program_id{};
   std::array<int32_t, 3> grid{1, 1, 1};
   const AllocationRegistry* memory = nullptr;
-  MemoryRange last_range;  // where the last access went; most go there again
+  MemoryRange last_range;     // where the last access went; most go there again
+  MemoryRange foreign_range;  // the same of accesses outside every allocation
   Observer* observer = nullptr;
   Program* program = nullptr;
   PrintSink* print_sink = nullptr;

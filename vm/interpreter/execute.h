@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,8 @@ struct LaunchOptions {
   int64_t max_steps = 0;    // ops a launch may run, all programs together; 0: no limit
   Observer* observer = nullptr;  // forces one thread
   PrintSink* print_sink = nullptr;  // null: standard output
+  // Asked now and then by the thread that called Launch; the launch stops when it gives true. May be empty.
+  std::function<bool()> interrupted;
 };
 
 // One kernel argument, as the words it takes in a frame: one for a scalar (its bits) or a pointer (its address);
