@@ -146,11 +146,11 @@ class ModuleReader {
     return 0;
   }
 
-  // A number below `bound`: "type 7 of 5 while reading ...".
+  // A number below `bound`: "found 7, not below 5, while reading the type of a result".
   uint64_t Below(uint64_t bound, absl::string_view what) {
     const size_t begin = at_;
     const uint64_t value = Unsigned(what);
-    if (ok() && value >= bound) Fail(begin, value, " is not below ", bound, " while reading ", what);
+    if (ok() && value >= bound) Fail(begin, "found ", value, ", not below ", bound, ", while reading ", what);
     return ok() ? value : 0;
   }
 
@@ -159,7 +159,7 @@ class ModuleReader {
     const size_t begin = at_;
     const uint64_t count = Unsigned(what);
     if (ok() && count > remaining()) {
-      Fail(begin, count, " with ", remaining(), " bytes left while reading ", what);
+      Fail(begin, "truncated: ", count, " with ", remaining(), " bytes left, while reading ", what);
     }
     return ok() ? static_cast<size_t>(count) : 0;
   }
@@ -525,7 +525,9 @@ void ModuleReader::ReadValueNames(Function* function, const std::vector<std::str
 void ModuleReader::ReadMetadata() {
   const size_t count = Count("the number of metadata entries");
   for (size_t i = 0; i < count && ok(); ++i) {
+    const size_t begin = at_;
     std::string key = Text("a metadata key");
+    if (ok() && i > 0 && module_.metadata.back().first >= key) Fail(begin, "metadata keys are not sorted");
     std::string value = Text("a metadata value");
     module_.metadata.emplace_back(std::move(key), std::move(value));
   }
