@@ -24,7 +24,8 @@ set(TRIVET_NUMERIC_FLAGS -ffp-contract=off -fno-math-errno -fno-trapping-math)
 set(TRIVET_WARNING_FLAGS -Wall -Wextra -Wshadow -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # -Wrestrict: false alarms on std::string's operator+ (GCC bug 105651). -Wpsabi: notes on vector types, inside one library.
-  list(APPEND TRIVET_WARNING_FLAGS -Wno-restrict -Wno-psabi)
+  # -Wmaybe-uninitialized: false alarms on std::variant of an inlined vector (GCC bug 80635 and its kin).
+  list(APPEND TRIVET_WARNING_FLAGS -Wno-restrict -Wno-psabi -Wno-maybe-uninitialized)
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # -Wpass-failed: `#pragma clang loop` and `omp simd` ask for what -O1 and sanitizers can't do.
   list(APPEND TRIVET_WARNING_FLAGS -Wno-pass-failed)

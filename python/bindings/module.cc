@@ -1,0 +1,274 @@
+// The extension module trivet._trivet: the frontend, modules of bytecode, and launches on the interpreter.
+//
+// Errors of the libraries become Python exceptions here and nowhere else. The package defines the exception classes
+// (trivet/errors.py); this file throws ValueError and RuntimeError with a prefix-free message, or returns diagnostics.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/builtins.h"
+#include "frontend/compiler.h"
+#include "python/bindings/python_host.h"
+#include "vm/bytecode/parser.h"
+#include "vm/bytecode/printer.h"
+#include "vm/bytecode/reader.h"
+#include "vm/bytecode/verifier.h"
+#include "vm/bytecode/writer.h"
+#include "vm/interpreter/execute.h"
+
+namespace py = pybind11;
+
+namespace trivet::python {
+namespace {
+
+void ThrowIfError(const absl::Status& status) {
+  if (status.ok()) return;
+  const std::string message(status.message());
+  if (status.code() == absl::StatusCode::kInvalidArgument) throw py::value_error(message);
+  throw std::runtime_error(message);
+}
+
+template <typename T>
+T ValueOrThrow(absl::StatusOr<T> value) {
+  ThrowIfError(value.status());
+  return *std::move(value);
+}
+
+// A verified module and, once something was launched, its decoded form.
+class PyModule {
+ public:
+  explicit PyModule(vm::Module module) : module_(std::move(module)) {}
+
+  const vm::Module& module() const { return module_; }
+  const std::shared_ptr<const vm::Executable>& executable() {
+    if (executable_ == nullptr) executable_ = ValueOrThrow(vm::Executable::Load(module_));
+    return executable_;
+  }
+  std::string kernel() const {
+    for (const vm::Function& f : module_.functions) {
+      if (f.is_kernel) return f.name;
+    }
+    return "";
+  }
+
+ private:
+  vm::Module module_;
+  std::shared_ptr<const vm::Executable> executable_;
+};
+
+// ("r", type) | ("c", object) | ("t", [specs], [field names])
+frontend::ArgumentSpec SpecOf(const py::tuple& spec) {
+  frontend::ArgumentSpec out;
+  const std::string kind = spec[0].cast<std::string>();
+  if (kind == "r") {
+    out.kind = frontend::ArgumentSpec::Kind::kRuntime;
+    out.type = TypeOfObject(spec[1]);
+  } else if (kind == "d") {
+    out.kind = frontend::ArgumentSpec::Kind::kRuntime;
+    out.type = vm::Type::Desc(spec[2].cast<std::vector<int64_t>>(), TypeOfObject(spec[1]).dtype());
+  } else if (kind == "c") {
+    out.kind = frontend::ArgumentSpec::Kind::kConstant;
+    out.constant = WrapObject(spec[1]);
+  } else {
+    out.kind = frontend::ArgumentSpec::Kind::kTuple;
+    for (py::handle item : spec[1]) out.items.push_back(SpecOf(py::reinterpret_borrow<py::tuple>(item)));
+    out.fields = spec[2].cast<std::vector<std::string>>();
+  }
+  return out;
+}
+
+// Gives (module or None, [diagnostics as text], [(function, name, value)] of the globals used).
+py::tuple Compile(const py::object& kernel, const py::list& specs, const std::vector<std::pair<std::string, std::string>>& options,
+                  bool allow_plain_globals) {
+  PythonHost host;
+  frontend::CompileRequest request;
+  request.kernel = WrapObject(kernel);
+  for (py::handle spec : specs) request.arguments.push_back(SpecOf(py::reinterpret_borrow<py::tuple>(spec)));
+  request.options = options;
+  request.allow_plain_globals = allow_plain_globals;
+  frontend::CompileResult result = ValueOrThrow(frontend::Compile(host, request));
+  py::list globals;
+  for (const frontend::GlobalUse& use : result.globals) {
+    globals.append(py::make_tuple(UnwrapObject(use.function), use.name, UnwrapObject(use.value)));
+  }
+  if (!result.diagnostics.empty()) {
+    py::list texts;
+    for (const frontend::Diagnostic& d : result.diagnostics.all()) {
+      texts.append(py::make_tuple(d.file, d.span.line, d.span.column, d.message, d.ToString()));
+    }
+    return py::make_tuple(py::none(), texts, globals);
+  }
+  return py::make_tuple(std::make_shared<PyModule>(std::move(result.module)), py::list(), globals);
+}
+
+class PythonPrintSink : public vm::PrintSink {
+ public:
+  explicit PythonPrintSink(py::object write) : write_(std::move(write)) {}
+  void Write(absl::string_view text) override {
+    py::gil_scoped_acquire gil;
+    if (failed_) return;
+    try {
+      write_(py::str(text.data(), text.size()));
+    } catch (py::error_already_set& error) {
+      failed_ = true;
+      error.discard_as_unraisable("writing a kernel's output");
+    }
+  }
+
+ private:
+  py::object write_;
+  bool failed_ = false;
+};
+
+vm::Schedule ScheduleOf(const std::string& name) {
+  if (name == "threads") return vm::Schedule::kThreads;
+  if (name == "in_order") return vm::Schedule::kInOrder;
+  if (name == "random") return vm::Schedule::kRandom;
+  if (name == "round_robin") return vm::Schedule::kRoundRobin;
+  throw py::value_error("schedule must be 'threads', 'in_order', 'random' or 'round_robin', found '" + name + "'");
+}
+
+// (name, storage base, storage bytes, view base, dtype, shape, strides, writable)
+vm::Allocation AllocationOf(const py::tuple& t) {
+  vm::Allocation a;
+  a.name = t[0].cast<std::string>();
+  a.storage_base = t[1].cast<uint64_t>();
+  a.storage_bytes = t[2].cast<int64_t>();
+  a.view_base = t[3].cast<uint64_t>();
+  a.dtype = vm::DTypeFromTriton(t[4].cast<std::string>());
+  a.shape = t[5].cast<std::vector<int64_t>>();
+  a.strides = t[6].cast<std::vector<int64_t>>();
+  a.is_writable = t[7].cast<bool>();
+  return a;
+}
+
+// The class of trivet/errors.py that a trap becomes.
+const char* ErrorClassOf(vm::TrapKind kind) {
+  switch (kind) {
+    case vm::TrapKind::kOutOfBounds:
+    case vm::TrapKind::kNullPointer:
+    case vm::TrapKind::kIndex:
+      return "OutOfBoundsError";
+    case vm::TrapKind::kAssert:
+    case vm::TrapKind::kAssume:
+      return "KernelAssertionError";
+    case vm::TrapKind::kDeadlock:
+      return "DeadlockError";
+    case vm::TrapKind::kNone:
+    case vm::TrapKind::kReadOnly:
+    case vm::TrapKind::kMisaligned:
+    case vm::TrapKind::kZeroStep:
+    case vm::TrapKind::kStepLimit:
+    case vm::TrapKind::kInterrupted:
+    case vm::TrapKind::kUnsupported:
+    case vm::TrapKind::kStack:
+      break;
+  }
+  return "KernelError";
+}
+
+// Runs the grid. Gives None, or (name of the exception class, message) of a trap. Other errors are exceptions.
+py::object Launch(PyModule& module, const std::array<int64_t, 3>& grid, const py::list& arguments, const py::list& allocations,
+                  const std::string& schedule, int threads, uint64_t seed, int64_t max_steps, const py::object& write) {
+  vm::LaunchRequest request;
+  request.kernel = module.kernel();
+  request.grid = grid;
+  for (py::handle words : arguments) request.arguments.push_back({words.cast<std::vector<uint64_t>>()});
+  for (py::handle a : allocations) request.memory.Add(AllocationOf(py::reinterpret_borrow<py::tuple>(a)));
+  request.memory.Seal();
+  request.options.schedule = ScheduleOf(schedule);
+  request.options.threads = threads;
+  request.options.seed = seed;
+  request.options.max_steps = max_steps;
+  PythonPrintSink sink(write);
+  request.options.print_sink = &sink;
+  bool interrupted = false;
+  request.options.interrupted = [&] {
+    py::gil_scoped_acquire gil;
+    interrupted = interrupted || PyErr_CheckSignals() != 0;
+    return interrupted;
+  };
+  const std::shared_ptr<const vm::Executable> executable = module.executable();
+  vm::LaunchResult result;
+  {
+    py::gil_scoped_release release;
+    result = vm::Launch(*executable, request);
+  }
+  if (interrupted) throw py::error_already_set();
+  if (result.trap) return py::make_tuple(ErrorClassOf(result.trap->kind), result.trap->message);
+  ThrowIfError(result.status);
+  return py::none();
+}
+
+py::bytes ToBytes(const std::vector<uint8_t>& bytes) {
+  return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_trivet, m) {
+  m.doc() = "Trivet's C++ core: frontend, tile bytecode, reference interpreter.";
+
+  py::class_<PyModule, std::shared_ptr<PyModule>>(m, "Module", "A verified module of tile bytecode.")
+      .def("to_bytes", [](const PyModule& self) { return ToBytes(vm::WriteModule(self.module())); }, "The .tvbc file.")
+      .def("to_text",
+           [](const PyModule& self, bool locations) { return vm::Print(self.module(), vm::PrintOptions{.locations = locations}); },
+           py::arg("locations") = false, "The text form (.tvt).")
+      .def_property_readonly("kernel", &PyModule::kernel, "Name of the kernel.")
+      .def_property_readonly("metadata",
+                             [](const PyModule& self) {
+                               py::dict out;
+                               for (const auto& [k, v] : self.module().metadata) out[py::str(k)] = v;
+                               return out;
+                             })
+      .def_property_readonly(
+          "parameters",
+          [](const PyModule& self) {
+            py::list out;
+            for (const vm::Function& f : self.module().functions) {
+              if (!f.is_kernel) continue;
+              for (ValueId id : f.params()) out.append(py::make_tuple(f.value(id).name, f.type(id).ToString()));
+              break;
+            }
+            return out;
+          },
+          "(name, type) of each parameter of the kernel.");
+
+  m.def("register_classes", &RegisterClasses);
+  m.def("compile", &Compile, py::arg("kernel"), py::arg("specs"), py::arg("options"), py::arg("allow_plain_globals") = false);
+  m.def("launch", &Launch, py::arg("module"), py::arg("grid"), py::arg("arguments"), py::arg("allocations"), py::arg("schedule"),
+        py::arg("threads"), py::arg("seed"), py::arg("max_steps"), py::arg("write"));
+  m.def(
+      "read",
+      [](const py::bytes& bytes) {
+        const std::string_view view = bytes;
+        return std::make_shared<PyModule>(
+            ValueOrThrow(vm::ReadModule({reinterpret_cast<const uint8_t*>(view.data()), view.size()})));
+      },
+      "Reads and verifies a .tvbc file.");
+  m.def(
+      "parse",
+      [](const std::string& text, const std::string& file) {
+        vm::Module module = ValueOrThrow(vm::Parse(text, file));
+        ThrowIfError(vm::VerifyModule(module));
+        return std::make_shared<PyModule>(std::move(module));
+      },
+      "Parses and verifies the text form.");
+  m.def("builtins", [] {
+    py::dict out;
+    for (const frontend::Builtin& b : frontend::AllBuiltins()) out[py::str(b.name)] = b.signature;
+    return out;
+  }, "Signature of each operation that the frontend knows.");
+  m.def("dtypes", [] {
+    py::list out;
+    for (const vm::DTypeInfo& info : vm::AllDTypes()) {
+      out.append(py::make_tuple(info.triton_name, info.bits, info.storage_bytes, static_cast<int>(info.dtype_class)));
+    }
+    return out;
+  }, "(name, bits, storage bytes, class) of each element type; class 1 bool, 2 signed, 3 unsigned, 4 float.");
+}
+
+}  // namespace trivet::python

@@ -1,0 +1,46 @@
+"""The exceptions of Trivet.
+
+``CompileError`` is the author's program at compile time, ``LaunchError`` a wrong call, ``KernelError`` a fault of a running kernel.
+"""
+
+
+class TrivetError(Exception):
+    """Base of all errors that Trivet raises on purpose."""
+
+
+class CompileError(TrivetError):
+    """A kernel can't be compiled.
+
+    Attributes:
+        diagnostics: list of ``(file, line, column, message, text)``; ``text`` is what ``str(error)`` shows.
+    """
+
+    def __init__(self, diagnostics, kernel="kernel"):
+        self.diagnostics = list(diagnostics)
+        self.kernel = kernel
+        texts = [d[4] for d in self.diagnostics]
+        super().__init__("\n\n".join(texts) if texts else f"{kernel} can't be compiled")
+
+
+class UnsupportedSourceError(TrivetError, OSError):
+    """The source of a function can't be read: it was typed into a prompt or made by ``exec``."""
+
+
+class LaunchError(TrivetError, TypeError):
+    """Wrong arguments or grid in a launch."""
+
+
+class KernelError(TrivetError, RuntimeError):
+    """A running kernel did something wrong; the message names kernel, line, program and, for memory, tensor and index."""
+
+
+class OutOfBoundsError(KernelError, IndexError):
+    """A kernel touched memory outside every tensor it was given."""
+
+
+class KernelAssertionError(KernelError, AssertionError):
+    """``tl.device_assert``, ``assert`` or ``tl.assume`` did not hold."""
+
+
+class DeadlockError(KernelError):
+    """Programs wait for each other for ever."""

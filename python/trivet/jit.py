@@ -1,0 +1,437 @@
+"""``@jit``: Python functions as kernels and helpers, their compilation cache, and launches.
+
+A kernel is compiled once for each *signature*: the types of its run-time arguments and the values of its compile-time ones
+(``tl.constexpr`` parameters, ``None``, strings, functions). Sizes, strides and addresses are not part of it.
+"""
+
+import ast
+import builtins
+import functools
+import inspect
+import sys
+import textwrap
+import types
+
+from . import _trivet, errors, knobs, signatures, tensors
+from .errors import CompileError, LaunchError, UnsupportedSourceError
+from .language import core
+
+# Keywords of a launch that are not parameters of the kernel. They choose how a GPU runs it and change no result.
+_OPTIONS = frozenset(
+    "num_warps num_stages num_ctas maxnreg num_buffers_warp_spec num_consumer_groups reg_dec_producer reg_inc_consumer "
+    "enable_fp_fusion launch_cooperative_grid launch_pdl sanitize_overflow debug ptx_version cluster_dims extern_libs "
+    "allow_fp8e4nv max_num_imprecise_acc_default supported_fp8_dtypes deprecated_fp8_dtypes default_dot_input_precision "
+    "arch backend_name ir_override instrumentation_mode waves_per_eu matrix_instr_nonkdim kpack schedule_hint stream "
+    "device device_type".split()
+)
+
+# Python's own functions that the frontend knows.
+_PYTHON_FUNCTIONS = {
+    getattr(builtins, name.removeprefix("py.")): name for name in _trivet.builtins() if name.startswith("py.")
+}
+
+
+class KernelParam:
+    """One parameter of a ``@jit`` function."""
+
+    def __init__(self, number, parameter, annotation, do_not_specialize):
+        self.num = number
+        self._parameter = parameter
+        self.do_not_specialize = do_not_specialize
+        self.do_not_specialize_on_alignment = False
+        self.name = parameter.name
+        self.annotation = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+        if annotation is inspect.Parameter.empty:
+            self.annotation = ""
+        self.is_constexpr = annotation is core.constexpr or "constexpr" in self.annotation
+        self.is_const = "const" in self.annotation and not self.is_constexpr
+        self.annotation_type = "" if self.is_constexpr else _annotated_dtype(annotation)
+
+    @property
+    def default(self):
+        return self._parameter.default
+
+    @property
+    def has_default(self):
+        return self._parameter.default is not inspect.Parameter.empty
+
+    @property
+    def is_variadic(self):
+        return self._parameter.kind is inspect.Parameter.VAR_POSITIONAL
+
+
+def _annotated_dtype(annotation):
+    """Name of the element type that a parameter is annotated with, or ''."""
+    if isinstance(annotation, core.dtype) and not annotation.is_ptr():
+        return annotation.name
+    if isinstance(annotation, str):
+        text = annotation.rsplit(".", 1)[-1]
+        found = getattr(core, text, None)
+        if isinstance(found, core.dtype):
+            return found.name
+        try:
+            return signatures.parse_type(text).name
+        except ValueError:
+            return ""
+    return ""
+
+
+class ConstexprFunction:
+    """A Python function that kernels may call with compile-time values; made by ``@constexpr_function``."""
+
+    def __init__(self, fn):
+        self.fn = fn
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args, **kwargs):
+        def unwrap(value):
+            if isinstance(value, core.constexpr):
+                return value.value
+            return value
+
+        return self.fn(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
+
+
+def constexpr_function(fn):
+    """Lets kernels call ``fn`` while they are compiled; arguments and result are compile-time values."""
+    return ConstexprFunction(fn)
+
+
+class CompiledKernel:
+    """A kernel for one signature.
+
+    Attributes:
+        name: the kernel's function name.
+        asm: ``asm['tvbc']`` is the bytecode file, ``asm['tvt']`` its text.
+        metadata: launch options as compiled.
+    """
+
+    def __init__(self, function, module, globals_used):
+        self.function = function
+        self.module = module
+        self.name = module.kernel
+        self.metadata = module.metadata
+        self._globals = [(f, name, value) for f, name, value in globals_used if not isinstance(value, types.ModuleType)]
+
+    @functools.cached_property
+    def asm(self):
+        return {"tvbc": self.module.to_bytes(), "tvt": self.module.to_text()}
+
+    def is_stale(self):
+        """Whether a global that the code was compiled with means something else by now."""
+        for function, name, value in self._globals:
+            found, now = function._look_up(name)
+            if not found or (now is not value and not _same_constant(now, value)):
+                return True
+        return False
+
+    def __repr__(self):
+        return f"<trivet kernel {self.name}>"
+
+
+def _same_constant(now, then):
+    if isinstance(now, core.constexpr):
+        now = now.value
+    if isinstance(then, core.constexpr):
+        then = then.value
+    if isinstance(now, JITFunction) or type(now) is not type(then):
+        return False
+    try:
+        return bool(now == then)
+    except Exception:
+        return False
+
+
+class JITFunction:
+    """A function in the Triton language: ``kernel[grid](...)`` launches it, other ``@jit`` functions may call it."""
+
+    def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
+                 noinline=None, repr=None, launch_metadata=None):  # fmt: skip
+        if not callable(fn) or not hasattr(fn, "__code__"):
+            raise TypeError(f"@jit expects a Python function, found {type(fn).__name__}")
+        self.fn = fn
+        self.version = version
+        self.debug = debug
+        self.noinline = noinline
+        self.launch_metadata = launch_metadata
+        self._repr = repr
+        functools.update_wrapper(self, fn)
+        self.__globals__ = fn.__globals__
+        self.signature = inspect.signature(fn)
+        dont = set(do_not_specialize or ())
+        self.params = [
+            KernelParam(i, p, fn.__annotations__.get(p.name, p.annotation), i in dont or p.name in dont)
+            for i, p in enumerate(self.signature.parameters.values())
+        ]
+        self.arg_names = [p.name for p in self.params]
+        self.cache = {}
+        self._frontend_tree = None
+
+    # --- what the frontend asks (python/bindings/python_host.cc)
+
+    def _source(self):
+        """(ast.FunctionDef, file, source lines, first line number, columns cut from the left)."""
+        try:
+            lines, first = inspect.getsourcelines(self.fn)
+        except (OSError, TypeError) as error:
+            raise UnsupportedSourceError(
+                f"the source of {self.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
+                f"or made by exec ({error})"
+            ) from None
+        lines = [line.rstrip("\n") for line in lines]
+        text = textwrap.dedent("\n".join(lines))
+        cut = len(lines[0]) - len(lines[0].lstrip())
+        tree = ast.parse(text)
+        node = tree.body[0]
+        if not isinstance(node, ast.FunctionDef):
+            raise UnsupportedSourceError(f"{self.__name__}: @jit expects a function made by 'def', found {type(node).__name__}")
+        return node, self.fn.__code__.co_filename, lines, first, cut
+
+    def _parameter_kinds(self):
+        return {p.name: (p.is_constexpr, p.annotation_type) for p in self.params}
+
+    def _look_up(self, name):
+        """(found, value) of a free name: closure, then globals, then Python's builtins."""
+        code = self.fn.__code__
+        if name in code.co_freevars:
+            try:
+                return True, self.fn.__closure__[code.co_freevars.index(name)].cell_contents
+            except ValueError:
+                return False, None
+        if name in self.fn.__globals__:
+            return True, self.fn.__globals__[name]
+        if hasattr(builtins, name):
+            return True, getattr(builtins, name)
+        return False, None
+
+    def _is_constexpr_global(self, name):
+        annotation = self.fn.__globals__.get("__annotations__", {}).get(name)
+        return annotation is core.constexpr or (isinstance(annotation, str) and annotation.endswith("constexpr"))
+
+    def _default_of(self, name):
+        default = self.signature.parameters[name].default
+        return (False, None) if default is inspect.Parameter.empty else (True, default)
+
+    # --- launching
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            f"cannot call the @jit function {self.__name__}() directly: launch it with {self.__name__}[grid](...), or call it "
+            "from another @jit function"
+        )
+
+    def __getitem__(self, grid):
+        return functools.partial(self.run, grid=grid, warmup=False)
+
+    def warmup(self, *args, grid=(1,), **kwargs):
+        """Compiles for these arguments (tensors, numbers, or element types standing for tensors) without running."""
+        return self.run(*args, grid=grid, warmup=True, **kwargs)
+
+    def run(self, *args, grid, warmup=False, **kwargs):
+        """Compiles if needed, and runs every program of the grid unless ``warmup``. Gives the compiled kernel.
+
+        Raises:
+            LaunchError: arguments, options or grid are wrong.
+            CompileError: the kernel can't be compiled for these arguments.
+            KernelError: the kernel failed while running.
+        """
+        bound, options = self._bind(args, kwargs)
+        arguments = [_Argument.of(p, bound[p.name]) for p in self.params]
+        key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])))
+        try:
+            kernel = self.cache.get(key)
+        except TypeError:  # a compile-time value that can't be hashed
+            key, kernel = None, None
+        if kernel is None or kernel.is_stale():
+            kernel = self._compile(arguments, options)
+            if key is not None:
+                self.cache[key] = kernel
+        if warmup:
+            return kernel
+        extents = _grid_extents(grid, {**bound, **options}, self.__name__)
+        if 0 not in extents:
+            self._launch(kernel, extents, arguments)
+        return kernel
+
+    def _bind(self, args, kwargs):
+        """Arguments by parameter name, and options."""
+        bound, options = {}, {}
+        positional = [p for p in self.params if p._parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
+        variadic = next((p for p in positional if p.is_variadic), None)
+        if variadic is not None:
+            n = positional.index(variadic)
+            bound[variadic.name] = tuple(args[n:])
+            args = args[:n]
+            positional = positional[:n]
+        if len(args) > len(positional):
+            raise LaunchError(f"{self.__name__}() takes {len(positional)} arguments, found {len(args)}")
+        for parameter, value in zip(positional, args):
+            bound[parameter.name] = value
+        names = set(self.arg_names)
+        for name, value in kwargs.items():
+            if name in names:
+                if name in bound:
+                    raise LaunchError(f"{self.__name__}() got multiple values for argument '{name}'")
+                bound[name] = value
+            elif name in _OPTIONS:
+                options[name] = value
+            else:
+                raise LaunchError(
+                    f"{self.__name__}() got an unexpected keyword argument '{name}'; its parameters are "
+                    f"{', '.join(self.arg_names)}"
+                )
+        missing = [p.name for p in self.params if p.name not in bound and not p.has_default]
+        if missing:
+            raise LaunchError(f"{self.__name__}() is missing {len(missing)} argument(s): {', '.join(missing)}")
+        for p in self.params:
+            if p.name not in bound:
+                bound[p.name] = p.default
+        return bound, options
+
+    def _compile(self, arguments, options):
+        texts = [(name, str(value)) for name, value in options.items() if isinstance(value, (bool, int, float, str))]
+        specs = [a.spec for a in arguments]
+        if self.params and self.params[-1].is_variadic:
+            specs = [*specs[:-1], *specs[-1][1]]
+        module, diagnostics, used = _trivet.compile(self, specs, texts, knobs.plain_globals())
+        if diagnostics:
+            raise CompileError(diagnostics, self.__name__)
+        return CompiledKernel(self, module, used)
+
+    def _launch(self, kernel, extents, arguments):
+        words, allocations = [], []
+        for argument in arguments:
+            argument.append_to(words, allocations)
+        setting = knobs.launch()
+        trap = _trivet.launch(kernel.module, extents, words, allocations, setting.schedule, setting.threads, setting.seed,
+                              setting.max_steps, sys.stdout.write)  # fmt: skip
+        if trap is not None:
+            error_class, message = trap
+            raise getattr(errors, error_class)(message)
+
+    def __repr__(self):
+        return f"JITFunction({self.__module__}:{self.__qualname__})"
+
+
+class _Argument:
+    """One argument of a launch: its part of the signature, and what the interpreter takes."""
+
+    __slots__ = ("key", "spec", "words", "allocation", "items")
+
+    def __init__(self, key, spec, words=(), allocation=None, items=()):
+        self.key = key  # hashable; equal for arguments that compile to the same code
+        self.spec = spec  # for _trivet.compile
+        self.words = words
+        self.allocation = allocation
+        self.items = items  # of a tuple
+
+    def append_to(self, words, allocations):
+        for word in self.words:
+            words.append([word])
+        if self.allocation is not None:
+            allocations.append(self.allocation)
+        for item in self.items:
+            item.append_to(words, allocations)
+
+    @classmethod
+    def of(cls, parameter, value):
+        if parameter.is_constexpr:
+            return cls.constant(value)
+        return cls.value(parameter.name, value, parameter.annotation_type)
+
+    @classmethod
+    def constant(cls, value):
+        if isinstance(value, core.constexpr):
+            value = value.value
+        return cls(("c", type(value), _hashable(value)), ("c", value))
+
+    @classmethod
+    def value(cls, name, value, annotation=""):
+        if isinstance(value, core.constexpr):
+            return cls.constant(value)
+        if isinstance(value, bool):
+            return cls.scalar(name, value, core.dtype(annotation) if annotation else core.int1)
+        if isinstance(value, int):
+            return cls._integer(name, int(value), annotation)
+        if isinstance(value, float):
+            return cls.scalar(name, value, core.dtype(annotation) if annotation else core.float32)
+        if tensors.is_tensor(value):
+            tensor = tensors.describe(name, value)
+            pointer = core.pointer_type(tensor.dtype)
+            return cls(("p", tensor.dtype.name), ("r", pointer), (tensor.address,), tensor.allocation)
+        if isinstance(value, (tuple, list)):
+            items = [cls.value(f"{name}.{i}", item) for i, item in enumerate(value)]
+            fields = list(getattr(value, "_fields", ()))
+            return cls(("t", tuple(fields), *(i.key for i in items)), ("t", [i.spec for i in items], fields), items=items)
+        if value is None or isinstance(value, (str, core.dtype, JITFunction, ConstexprFunction, core.Builtin)):
+            if isinstance(value, core.dtype) and value.is_ptr():
+                return cls(("p", str(value)), ("r", value))
+            return cls.constant(value)
+        # NumPy scalars and the like.
+        if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+            return cls.value(name, value.item(), annotation)
+        if hasattr(value, "__index__"):
+            return cls._integer(name, value.__index__(), annotation)
+        raise LaunchError(
+            f"argument '{name}': a kernel can't take a {type(value).__module__}.{type(value).__qualname__}; it takes tensors, "
+            "numbers, tuples of them, and compile-time values for tl.constexpr parameters"
+        )
+
+    @classmethod
+    def _integer(cls, name, value, annotation):
+        if annotation:
+            return cls.scalar(name, value, core.dtype(annotation))
+        try:
+            return cls.scalar(name, value, signatures.type_of_int(value))
+        except OverflowError:
+            raise LaunchError(f"argument '{name}': {value} does not fit into 64 bits") from None
+
+    @classmethod
+    def scalar(cls, name, value, dtype):
+        return cls(("s", dtype.name), ("r", dtype), (signatures.word_of(name, value, dtype),))
+
+
+def _hashable(value):
+    if isinstance(value, (list, tuple)):
+        return tuple(_hashable(v) for v in value)
+    if isinstance(value, float):
+        return value.hex()  # tells 0.0 from -0.0
+    return value
+
+
+def _grid_extents(grid, meta, name):
+    """The three extents of a grid given as a number, a tuple, or a function of the arguments."""
+    if callable(grid):
+        grid = grid(meta)
+    if isinstance(grid, (int, core.constexpr)) or hasattr(grid, "__index__"):
+        grid = (grid,)
+    if not isinstance(grid, (tuple, list)):
+        raise LaunchError(f"{name}: the grid must be a tuple of one to three integers, found {type(grid).__name__}")
+    if not 1 <= len(grid) <= 3:
+        raise LaunchError(f"{name}: the grid must have one to three extents, found {len(grid)}")
+    extents = []
+    for extent in grid:
+        try:
+            value = extent.__index__()
+        except (AttributeError, TypeError):
+            raise LaunchError(f"{name}: grid extents must be integers, found {extent!r} in {tuple(grid)}") from None
+        if not 0 <= value < 1 << 31:
+            raise LaunchError(f"{name}: grid extents must be 0 to 2147483647, found {value} in {tuple(grid)}")
+        extents.append(value)
+    return extents + [1] * (3 - len(extents))
+
+
+def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None,
+        do_not_specialize_on_alignment=None, debug=None, noinline=None):  # fmt: skip
+    """Makes a Python function a kernel or a helper in the Triton language.
+
+    Use as ``@jit`` or ``@jit(...)``. The body is compiled at the first launch for each signature; decorating checks nothing.
+    """
+
+    def decorate(function):
+        return JITFunction(function, version=version, repr=repr, launch_metadata=launch_metadata,
+                           do_not_specialize=do_not_specialize,
+                           do_not_specialize_on_alignment=do_not_specialize_on_alignment, debug=debug,
+                           noinline=noinline)  # fmt: skip
+
+    return decorate if fn is None else decorate(fn)

@@ -1,0 +1,54 @@
+"""Settings that come from the environment, each read when it is used.
+
+=====================  ==========================================================================================
+variable               meaning
+=====================  ==========================================================================================
+TRIVET_SCHEDULE        threads (default), in_order, random or round_robin: how programs of a grid take turns
+TRIVET_THREADS         threads of the schedule ``threads``; 0 (default): one a core
+TRIVET_SEED            seed of the schedule ``random``
+TRIVET_MAX_STEPS       ops a launch may run before it is stopped; 0 (default): no limit
+TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
+=====================  ==========================================================================================
+"""
+
+import os
+from dataclasses import dataclass
+
+
+def _integer(name, default):
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    try:
+        value = int(text)
+    except ValueError:
+        raise ValueError(f"{name} must be an integer, found {text!r}") from None
+    if value < 0:
+        raise ValueError(f"{name} must not be negative, found {value}")
+    return value
+
+
+@dataclass(frozen=True)
+class LaunchKnobs:
+    """How the interpreter runs a launch."""
+
+    schedule: str
+    threads: int
+    seed: int
+    max_steps: int
+
+
+def launch():
+    """The settings for a launch, from the environment as it is now."""
+    return LaunchKnobs(
+        schedule=os.environ.get("TRIVET_SCHEDULE") or "threads",
+        threads=_integer("TRIVET_THREADS", 0),
+        seed=_integer("TRIVET_SEED", 0),
+        max_steps=_integer("TRIVET_MAX_STEPS", 0),
+    )
+
+
+def plain_globals():
+    """Whether kernels may read globals that are not ``tl.constexpr``."""
+    # The second name is Triton's.
+    return "1" in (os.environ.get("TRIVET_PLAIN_GLOBALS"), os.environ.get("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"))

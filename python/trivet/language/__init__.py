@@ -1,0 +1,30 @@
+"""The Triton language: ``import trivet.language as tl``."""
+
+from . import core, extra, math, random, standard
+from .core import PropagateNan, block_type, const, constexpr, dtype, pi32_t, pointer_type, tensor, tensor_descriptor, void
+
+__all__ = [
+    "PropagateNan", "block_type", "const", "constexpr", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",
+    "standard", "tensor", "tensor_descriptor", "void",
+]  # fmt: skip
+
+
+def _export(namespace):
+    """Public names of the library modules, and the operations of core, become members of the language."""
+    for module in (core, standard, random):
+        for name, value in vars(module).items():
+            is_language = isinstance(value, (core.Builtin, core.dtype)) or type(value).__name__ == "JITFunction"
+            if is_language and (not name.startswith("_") or name == "_experimental_make_tensor_descriptor"):
+                namespace[name] = value
+                if name not in __all__:
+                    __all__.append(name)
+
+
+_export(globals())
+
+
+def str_to_ty(name):
+    """The type that a signature string spells: ``"*fp32"``, ``"i32"``, ``"fp16"``, ``"u1"``."""
+    from ..signatures import parse_type
+
+    return parse_type(name)

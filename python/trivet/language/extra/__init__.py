@@ -1,0 +1,5 @@
+"""``tl.extra``: libdevice and what belongs to one kind of hardware."""
+
+from . import libdevice
+
+__all__ = ["libdevice"]
