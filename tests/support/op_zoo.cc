@@ -38,68 +38,114 @@ std::vector<int64_t> Ints(std::vector<int64_t> values) { return values; }
 Recipe RecipeFor(const OpInfo& info) {
   const auto fixed = static_cast<size_t>(info.num_fixed_operands());
   switch (info.rule) {
-    case TypeRule::kConstant: return {{}, {kTileF32}, {BitsOf(DType::kF32, 1.5)}};
-    case TypeRule::kArange: return {{}, {Type::Tile({8}, DType::kI32)}, {int64_t{-2}, int64_t{6}}};
-    case TypeRule::kScalarI32: return {{}, {kI32}, {int64_t{1}}};
-    case TypeRule::kSameInteger: return {std::vector<Type>(fixed, kTileI32), {kTileI32}};
-    case TypeRule::kSameFloat: return {std::vector<Type>(fixed, kTileF32), {kTileF32}};
-    case TypeRule::kIntFloat: return {{kTileI32, kTileF32}, {kTileF32}};
-    case TypeRule::kFloatInt: return {{kTileF32, kTileI32}, {kTileF32}};
-    case TypeRule::kFloatToI32: return {{kTileF32}, {kTileI32}};
-    case TypeRule::kFloatToBool: return {{kTileF32}, {kTileI1}};
-    case TypeRule::kCompareInteger: return {{kTileI32, kTileI32}, {kTileI1}, {static_cast<int64_t>(CmpPredicate::kLt)}};
-    case TypeRule::kCompareFloat: return {{kTileF32, kTileF32}, {kTileI1}, {static_cast<int64_t>(CmpPredicate::kGe)}};
-    case TypeRule::kSelect: return {{kTileI1, kTileF32, kTileF32}, {kTileF32}};
-    case TypeRule::kCast: return {{kTileF32}, {kTileF32.WithDType(DType::kF8E4M3)}, {int64_t{0}, int64_t{1}}};
-    case TypeRule::kBitcast: return {{kTileF32}, {kTileF32.WithDType(DType::kU32)}};
-    case TypeRule::kPtrToInt: return {{kTilePtr}, {kTilePtr.WithDType(DType::kI64)}};
-    case TypeRule::kIntToPtr: return {{kTilePtr.WithDType(DType::kU64)}, {kTilePtr}};
-    case TypeRule::kSplat: return {{kPtrF32}, {kTilePtr}};
-    case TypeRule::kBroadcast: return {{Type::Tile({4, 1}, DType::kF32)}, {kTileF32}};
-    case TypeRule::kExpandDims: return {{Type::Tile({4}, DType::kF32)}, {Type::Tile({4, 1}, DType::kF32)}, {int64_t{1}}};
-    case TypeRule::kReshape: return {{kTileF32}, {Type::Tile({2, 2, 8}, DType::kF32)}};
-    case TypeRule::kTrans: return {{kTileF32}, {Type::Tile({8, 4}, DType::kF32)}, {Ints({1, 0})}};
-    case TypeRule::kJoin: return {{kTileF32, kTileF32}, {Type::Tile({4, 8, 2}, DType::kF32)}};
-    case TypeRule::kSplit: return {{Type::Tile({4, 8, 2}, DType::kF32)}, {kTileF32, kTileF32}};
-    case TypeRule::kCat: return {{kTileF32, kTileF32}, {Type::Tile({4, 16}, DType::kF32)}, {int64_t{1}}};
-    case TypeRule::kSameTypeAxis: return {{kTileF32}, {kTileF32}, {int64_t{1}}};
-    case TypeRule::kGather: return {{kTileF32, Type::Tile({2, 8}, DType::kI32)}, {Type::Tile({2, 8}, DType::kF32)}, {int64_t{0}}};
-    case TypeRule::kSlice: return {{kTileF32}, {Type::Tile({2, 3}, DType::kF32)}, {Ints({1, 0}), Ints({2, 3})}};
+    case TypeRule::kConstant:
+      return {{}, {kTileF32}, {BitsOf(DType::kF32, 1.5)}};
+    case TypeRule::kArange:
+      return {{}, {Type::Tile({8}, DType::kI32)}, {int64_t{-2}, int64_t{6}}};
+    case TypeRule::kScalarI32:
+      return {{}, {kI32}, {int64_t{1}}};
+    case TypeRule::kSameInteger:
+      return {std::vector<Type>(fixed, kTileI32), {kTileI32}};
+    case TypeRule::kSameFloat:
+      return {std::vector<Type>(fixed, kTileF32), {kTileF32}};
+    case TypeRule::kIntFloat:
+      return {{kTileI32, kTileF32}, {kTileF32}};
+    case TypeRule::kFloatInt:
+      return {{kTileF32, kTileI32}, {kTileF32}};
+    case TypeRule::kFloatToI32:
+      return {{kTileF32}, {kTileI32}};
+    case TypeRule::kFloatToBool:
+      return {{kTileF32}, {kTileI1}};
+    case TypeRule::kCompareInteger:
+      return {{kTileI32, kTileI32}, {kTileI1}, {static_cast<int64_t>(CmpPredicate::kLt)}};
+    case TypeRule::kCompareFloat:
+      return {{kTileF32, kTileF32}, {kTileI1}, {static_cast<int64_t>(CmpPredicate::kGe)}};
+    case TypeRule::kSelect:
+      return {{kTileI1, kTileF32, kTileF32}, {kTileF32}};
+    case TypeRule::kCast:
+      return {{kTileF32}, {kTileF32.WithDType(DType::kF8E4M3)}, {int64_t{0}, int64_t{1}}};
+    case TypeRule::kBitcast:
+      return {{kTileF32}, {kTileF32.WithDType(DType::kU32)}};
+    case TypeRule::kPtrToInt:
+      return {{kTilePtr}, {kTilePtr.WithDType(DType::kI64)}};
+    case TypeRule::kIntToPtr:
+      return {{kTilePtr.WithDType(DType::kU64)}, {kTilePtr}};
+    case TypeRule::kSplat:
+      return {{kPtrF32}, {kTilePtr}};
+    case TypeRule::kBroadcast:
+      return {{Type::Tile({4, 1}, DType::kF32)}, {kTileF32}};
+    case TypeRule::kExpandDims:
+      return {{Type::Tile({4}, DType::kF32)}, {Type::Tile({4, 1}, DType::kF32)}, {int64_t{1}}};
+    case TypeRule::kReshape:
+      return {{kTileF32}, {Type::Tile({2, 2, 8}, DType::kF32)}};
+    case TypeRule::kTrans:
+      return {{kTileF32}, {Type::Tile({8, 4}, DType::kF32)}, {Ints({1, 0})}};
+    case TypeRule::kJoin:
+      return {{kTileF32, kTileF32}, {Type::Tile({4, 8, 2}, DType::kF32)}};
+    case TypeRule::kSplit:
+      return {{Type::Tile({4, 8, 2}, DType::kF32)}, {kTileF32, kTileF32}};
+    case TypeRule::kCat:
+      return {{kTileF32, kTileF32}, {Type::Tile({4, 16}, DType::kF32)}, {int64_t{1}}};
+    case TypeRule::kSameTypeAxis:
+      return {{kTileF32}, {kTileF32}, {int64_t{1}}};
+    case TypeRule::kGather:
+      return {{kTileF32, Type::Tile({2, 8}, DType::kI32)}, {Type::Tile({2, 8}, DType::kF32)}, {int64_t{0}}};
+    case TypeRule::kSlice:
+      return {{kTileF32}, {Type::Tile({2, 3}, DType::kF32)}, {Ints({1, 0}), Ints({2, 3})}};
     case TypeRule::kInsertSlice:
       return {{kTileF32, Type::Tile({2, 3}, DType::kF32)}, {kTileF32}, {Ints({1, 0}), Ints({2, 3})}};
-    case TypeRule::kExtract: return {{kTileF32, kI32, kI64}, {kF32}};
-    case TypeRule::kHistogram: return {{kTileI32, kTileI1}, {Type::Tile({16}, DType::kI32)}};
-    case TypeRule::kTopK: return {{kTileF32}, {Type::Tile({4, 2}, DType::kF32)}, {int64_t{1}}};
+    case TypeRule::kExtract:
+      return {{kTileF32, kI32, kI64}, {kF32}};
+    case TypeRule::kHistogram:
+      return {{kTileI32, kTileI1}, {Type::Tile({16}, DType::kI32)}};
+    case TypeRule::kTopK:
+      return {{kTileF32}, {Type::Tile({4, 2}, DType::kF32)}, {int64_t{1}}};
     case TypeRule::kDot:
       return {{Type::Tile({4, 16}, DType::kF16), Type::Tile({16, 8}, DType::kF16), kTileF32}, {kTileF32}};
     case TypeRule::kDotScaled:
-      return {{Type::Tile({4, 16}, DType::kU8), Type::Tile({4, 1}, DType::kU8), Type::Tile({32, 8}, DType::kF8E4M3), Type(),
-               kTileF32},
+      return {{Type::Tile({4, 16}, DType::kU8), Type::Tile({4, 1}, DType::kU8), Type::Tile({32, 8}, DType::kF8E4M3),
+               Type(), kTileF32},
               {kTileF32},
-              {static_cast<int64_t>(ScaledFormat::kE2M1), static_cast<int64_t>(ScaledFormat::kE4M3), int64_t{0}, int64_t{1},
-               int64_t{1}}};
-    case TypeRule::kAddPtr: return {{kTilePtr, kTileI32}, {kTilePtr}};
-    case TypeRule::kLoad: return {{kTilePtr, kTileI1, kTileF32}, {kTileF32}};
-    case TypeRule::kStore: return {{kTilePtr, kTileF32, kTileI1}, {}};
-    case TypeRule::kAtomicRmw: return {{kTilePtr, kTileF32, Type()}, {kTileF32}};
-    case TypeRule::kAtomicCas: return {{kPtrF32, kF32, kF32}, {kF32}, {static_cast<int64_t>(MemoryOrder::kAcqRel)}};
+              {static_cast<int64_t>(ScaledFormat::kE2M1), static_cast<int64_t>(ScaledFormat::kE4M3), int64_t{0},
+               int64_t{1}, int64_t{1}}};
+    case TypeRule::kAddPtr:
+      return {{kTilePtr, kTileI32}, {kTilePtr}};
+    case TypeRule::kLoad:
+      return {{kTilePtr, kTileI1, kTileF32}, {kTileF32}};
+    case TypeRule::kStore:
+      return {{kTilePtr, kTileF32, kTileI1}, {}};
+    case TypeRule::kAtomicRmw:
+      return {{kTilePtr, kTileF32, Type()}, {kTileF32}};
+    case TypeRule::kAtomicCas:
+      return {{kPtrF32, kF32, kF32}, {kF32}, {static_cast<int64_t>(MemoryOrder::kAcqRel)}};
     case TypeRule::kMakeBlockPtr:
       return {{kPtrF32, kI64, kI64, kI64, kI64, kI32, kI32}, {kBlock}, {Ints({1, 0})}};
-    case TypeRule::kAdvance: return {{kBlock, kI32, kI32}, {kBlock}};
-    case TypeRule::kBlockLoad: return {{kBlock}, {kTileF32}, {Ints({0, 1}), static_cast<int64_t>(Padding::kZero)}};
-    case TypeRule::kBlockStore: return {{kBlock, kTileF32}, {}, {Ints({1})}};
-    case TypeRule::kMakeDesc: return {{kPtrF32, kI32, kI32, kI64, kI64}, {kDesc}, {static_cast<int64_t>(Padding::kNan)}};
-    case TypeRule::kDescLoad: return {{kDesc, kI32, kI32}, {kTileF32}};
-    case TypeRule::kDescStore: return {{kDesc, kTileF32, kI32, kI32}, {}};
+    case TypeRule::kAdvance:
+      return {{kBlock, kI32, kI32}, {kBlock}};
+    case TypeRule::kBlockLoad:
+      return {{kBlock}, {kTileF32}, {Ints({0, 1}), static_cast<int64_t>(Padding::kZero)}};
+    case TypeRule::kBlockStore:
+      return {{kBlock, kTileF32}, {}, {Ints({1})}};
+    case TypeRule::kMakeDesc:
+      return {{kPtrF32, kI32, kI32, kI64, kI64}, {kDesc}, {static_cast<int64_t>(Padding::kNan)}};
+    case TypeRule::kDescLoad:
+      return {{kDesc, kI32, kI32}, {kTileF32}};
+    case TypeRule::kDescStore:
+      return {{kDesc, kTileF32, kI32, kI32}, {}};
     case TypeRule::kDescGather:
       return {{Type::Desc({1, 8}, DType::kF32), Type::Tile({4}, DType::kI32), kI32}, {kTileF32}};
     case TypeRule::kDescScatter:
       return {{Type::Desc({1, 8}, DType::kF32), kTileF32, Type::Tile({4}, DType::kI32), kI32}, {}};
-    case TypeRule::kDescReduce: return {{kDesc, kTileF32, kI32, kI32}, {}, {static_cast<int64_t>(AtomicOp::kMax)}};
-    case TypeRule::kNoTypes: return {};
-    case TypeRule::kAnyValues: return {{kTileF32, kI32}, {}, {std::string("x, \"i\" ="), int64_t{1}, Ints({0, 1})}};
-    case TypeRule::kAssert: return {std::vector<Type>(fixed, kTileI1), {}};
-    case TypeRule::kHint: return {{kI32}, {kI32}, {static_cast<int64_t>(HintKind::kMultipleOf), Ints({16})}};
+    case TypeRule::kDescReduce:
+      return {{kDesc, kTileF32, kI32, kI32}, {}, {static_cast<int64_t>(AtomicOp::kMax)}};
+    case TypeRule::kNoTypes:
+      return {};
+    case TypeRule::kAnyValues:
+      return {{kTileF32, kI32}, {}, {std::string("x, \"i\" ="), int64_t{1}, Ints({0, 1})}};
+    case TypeRule::kAssert:
+      return {std::vector<Type>(fixed, kTileI1), {}};
+    case TypeRule::kHint:
+      return {{kI32}, {kI32}, {static_cast<int64_t>(HintKind::kMultipleOf), Ints({16})}};
     case TypeRule::kReduce:
     case TypeRule::kScan:
     case TypeRule::kMapElementwise:
@@ -167,7 +213,8 @@ void AddSimple(const OpInfo& info, FunctionMaker* maker) {
   std::vector<ValueId> operands;
   const auto fixed = static_cast<size_t>(info.num_fixed_operands());
   for (size_t i = 0; i < recipe.operands.size(); ++i) {
-    const std::string name = i < fixed ? info.operands[i].name : absl::StrCat(info.operands.back().name, "_", i - fixed);
+    const std::string name =
+        i < fixed ? info.operands[i].name : absl::StrCat(info.operands.back().name, "_", i - fixed);
     operands.push_back(recipe.operands[i].is_none() ? ValueId::None() : maker->Param(recipe.operands[i], name));
   }
   const OpId op = maker->b().Create(info.op, operands, recipe.results, recipe.attrs);
@@ -218,7 +265,8 @@ void AddFor(Op inside, FunctionMaker* maker) {
     }
     maker->End(Op::kYield, {sum});
   });
-  maker->Return(maker->b().Create(Op::kFor, {zero, n, one, zero}, {kI32}, {int64_t{3}, int64_t{0}, int64_t{1}}, {body}));
+  maker->Return(
+      maker->b().Create(Op::kFor, {zero, n, one, zero}, {kI32}, {int64_t{3}, int64_t{0}, int64_t{1}}, {body}));
 }
 
 // while: halves until nothing is left, and counts; the results have other types than the carried values.

@@ -11,8 +11,8 @@ namespace trivet::vm {
 // names, the module has metadata. Made from the rows by type rule: a new op with an old rule is in it at once.
 Module MakeOpZoo();
 
-// A kernel that uses most kinds of things together: loops, a helper, masks, a dot, a reduction. Legal, and meant to be run:
-// `copy_rows(x: ptr<f32>, y: ptr<f32>, n: i32)`.
+// A kernel that uses most kinds of things together: loops, a helper, masks, a dot, a reduction. Legal, and meant to be
+// run: `copy_rows(x: ptr<f32>, y: ptr<f32>, n: i32)`.
 Module MakeSampleModule();
 
 }  // namespace trivet::vm

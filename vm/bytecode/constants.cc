@@ -17,14 +17,22 @@ int64_t Truncate(DType dtype, uint64_t bits) {
 
 FloatFormat FormatOf(DType dtype) {
   switch (dtype) {
-    case DType::kF8E4M3: return FloatFormat::kF8E4M3;
-    case DType::kF8E5M2: return FloatFormat::kF8E5M2;
-    case DType::kF8E4B8: return FloatFormat::kF8E4B8;
-    case DType::kF8E5B16: return FloatFormat::kF8E5B16;
-    case DType::kF8E4B15: return FloatFormat::kF8E4B15;
-    case DType::kF16: return FloatFormat::kF16;
-    case DType::kBF16: return FloatFormat::kBF16;
-    case DType::kF32: return FloatFormat::kF32;
+    case DType::kF8E4M3:
+      return FloatFormat::kF8E4M3;
+    case DType::kF8E5M2:
+      return FloatFormat::kF8E5M2;
+    case DType::kF8E4B8:
+      return FloatFormat::kF8E4B8;
+    case DType::kF8E5B16:
+      return FloatFormat::kF8E5B16;
+    case DType::kF8E4B15:
+      return FloatFormat::kF8E4B15;
+    case DType::kF16:
+      return FloatFormat::kF16;
+    case DType::kBF16:
+      return FloatFormat::kBF16;
+    case DType::kF32:
+      return FloatFormat::kF32;
     case DType::kNone:
     case DType::kI1:
     case DType::kI8:

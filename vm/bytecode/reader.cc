@@ -30,12 +30,18 @@ struct Section {
 
 std::string SectionName(uint32_t kind) {
   switch (static_cast<SectionKind>(kind)) {
-    case SectionKind::kStrings: return "strings";
-    case SectionKind::kTypes: return "types";
-    case SectionKind::kFunctions: return "functions";
-    case SectionKind::kDebugInfo: return "debug information";
-    case SectionKind::kMetadata: return "metadata";
-    case SectionKind::kNativeCode: return "native code";
+    case SectionKind::kStrings:
+      return "strings";
+    case SectionKind::kTypes:
+      return "types";
+    case SectionKind::kFunctions:
+      return "functions";
+    case SectionKind::kDebugInfo:
+      return "debug information";
+    case SectionKind::kMetadata:
+      return "metadata";
+    case SectionKind::kNativeCode:
+      return "native code";
   }
   return absl::StrCat("kind ", kind);
 }
@@ -73,7 +79,8 @@ class ModuleReader {
     if (first.function) offset = function_offsets_[first.function.index()];
     if (first.op) offset = op_offsets_[first.function.index()][first.op.index()];
     in_function_ = false;
-    Fail(offset, first.ToString(module_), problems.size() > 1 ? absl::StrCat(" (and ", problems.size() - 1, " more)") : "");
+    Fail(offset, first.ToString(module_),
+         problems.size() > 1 ? absl::StrCat(" (and ", problems.size() - 1, " more)") : "");
     return status_;
   }
 
@@ -89,8 +96,9 @@ class ModuleReader {
     std::string where;
     if (in_function_) {
       if (in_op_) absl::StrAppend(&where, " of op ", function().num_ops() - 1);
-      absl::StrAppend(&where, " in ", function().name.empty() ? absl::StrCat("function ", module_.functions.size() - 1)
-                                                               : absl::StrCat("@", function().name));
+      absl::StrAppend(&where, " in ",
+                      function().name.empty() ? absl::StrCat("function ", module_.functions.size() - 1)
+                                              : absl::StrCat("@", function().name));
     }
     status_ = absl::InvalidArgumentError(absl::StrCat(absl::StrFormat("byte 0x%x: ", offset), pieces..., where));
   }
@@ -255,7 +263,8 @@ void ModuleReader::ReadHeader() {
   const auto stored = static_cast<uint32_t>(LoadLittleEndian(bytes_, kCrcOffset, 4));
   const uint32_t computed = FileCrc(bytes_);
   if (stored != computed) {
-    return Fail(kCrcOffset, absl::StrFormat("damaged: the checksum is 0x%08x, the header says 0x%08x", computed, stored));
+    return Fail(kCrcOffset,
+                absl::StrFormat("damaged: the checksum is 0x%08x, the header says 0x%08x", computed, stored));
   }
 }
 

@@ -23,7 +23,7 @@ struct OpContext {
   const Operation* parent = nullptr;  // the op whose region holds it; null in the body of the function
   int region_index = 0;               // which of the parent's regions
   const Operation* loop = nullptr;    // innermost `for` or `while` that break and continue mean; null if there is none
-  bool in_scalar_region = false;      // inside the region of a reduce, scan or map_elementwise, which return can't leave
+  bool in_scalar_region = false;  // inside the region of a reduce, scan or map_elementwise, which return can't leave
 };
 
 // One operand or result. Valid as long as the function is not changed.
@@ -34,9 +34,7 @@ class Slot {
   const Type& type() const { return *type_; }
   const Type* operator->() const { return type_; }
   // "a", or "inputs 2" in a variadic list.
-  std::string name() const {
-    return index_ < 0 ? std::string(name_) : absl::StrCat(name_, " ", index_);
-  }
+  std::string name() const { return index_ < 0 ? std::string(name_) : absl::StrCat(name_, " ", index_); }
   // "a is tile<64x32xf16>".
   std::string Describe() const { return absl::StrCat(name(), " is ", type_->ToString()); }
 
@@ -68,9 +66,7 @@ class TypeChecker {
     return Slot(op_.info().operands.back().name, &function_.type(op_.variadic()[static_cast<size_t>(i)]), i);
   }
   int num_results() const { return static_cast<int>(op_.results.size()); }
-  Slot Out(int i = 0) const {
-    return Slot("result", &function_.type(op_.result(i)), op_.results.size() == 1 ? -1 : i);
-  }
+  Slot Out(int i = 0) const { return Slot("result", &function_.type(op_.result(i)), op_.results.size() == 1 ? -1 : i); }
   // A type that has no operand, such as a parameter of a region.
   static Slot Named(absl::string_view name, const Type& type, int index = -1) { return Slot(name, &type, index); }
 

@@ -20,66 +20,126 @@ bool ElementsTo(TypeChecker& check, DType dtype) {
 
 void CheckTypes(TypeChecker& check) {
   switch (check.op().info().rule) {
-    case TypeRule::kConstant: return CheckConstant(check);
-    case TypeRule::kArange: return CheckArange(check);
-    case TypeRule::kScalarI32: return CheckScalarI32(check);
-    case TypeRule::kSameInteger: return CheckSameInteger(check);
-    case TypeRule::kSameFloat: return CheckSameFloat(check);
-    case TypeRule::kIntFloat: return CheckIntFloat(check);
-    case TypeRule::kFloatInt: return CheckFloatInt(check);
-    case TypeRule::kFloatToI32: return CheckFloatToI32(check);
-    case TypeRule::kFloatToBool: return CheckFloatToBool(check);
-    case TypeRule::kCompareInteger: return CheckCompareInteger(check);
-    case TypeRule::kCompareFloat: return CheckCompareFloat(check);
-    case TypeRule::kSelect: return CheckSelect(check);
-    case TypeRule::kCast: return CheckCast(check);
-    case TypeRule::kBitcast: return CheckBitcast(check);
-    case TypeRule::kPtrToInt: return CheckPtrToInt(check);
-    case TypeRule::kIntToPtr: return CheckIntToPtr(check);
-    case TypeRule::kSplat: return CheckSplat(check);
-    case TypeRule::kBroadcast: return CheckBroadcast(check);
-    case TypeRule::kExpandDims: return CheckExpandDims(check);
-    case TypeRule::kReshape: return CheckReshape(check);
-    case TypeRule::kTrans: return CheckTrans(check);
-    case TypeRule::kJoin: return CheckJoin(check);
-    case TypeRule::kSplit: return CheckSplit(check);
-    case TypeRule::kCat: return CheckCat(check);
-    case TypeRule::kSameTypeAxis: return CheckSameTypeAxis(check);
-    case TypeRule::kGather: return CheckGather(check);
-    case TypeRule::kSlice: return CheckSlice(check);
-    case TypeRule::kInsertSlice: return CheckInsertSlice(check);
-    case TypeRule::kExtract: return CheckExtract(check);
-    case TypeRule::kReduce: return CheckReduce(check);
-    case TypeRule::kScan: return CheckScan(check);
-    case TypeRule::kMapElementwise: return CheckMapElementwise(check);
-    case TypeRule::kHistogram: return CheckHistogram(check);
-    case TypeRule::kTopK: return CheckTopK(check);
-    case TypeRule::kDot: return CheckDot(check);
-    case TypeRule::kDotScaled: return CheckDotScaled(check);
-    case TypeRule::kAddPtr: return CheckAddPtr(check);
-    case TypeRule::kLoad: return CheckLoad(check);
-    case TypeRule::kStore: return CheckStore(check);
-    case TypeRule::kAtomicRmw: return CheckAtomicRmw(check);
-    case TypeRule::kAtomicCas: return CheckAtomicCas(check);
-    case TypeRule::kMakeBlockPtr: return CheckMakeBlockPtr(check);
-    case TypeRule::kAdvance: return CheckAdvance(check);
-    case TypeRule::kBlockLoad: return CheckBlockLoad(check);
-    case TypeRule::kBlockStore: return CheckBlockStore(check);
-    case TypeRule::kMakeDesc: return CheckMakeDesc(check);
-    case TypeRule::kDescLoad: return CheckDescLoad(check);
-    case TypeRule::kDescStore: return CheckDescStore(check);
-    case TypeRule::kDescGather: return CheckDescGather(check);
-    case TypeRule::kDescScatter: return CheckDescScatter(check);
-    case TypeRule::kDescReduce: return CheckDescReduce(check);
-    case TypeRule::kNoTypes: return CheckNoTypes(check);
-    case TypeRule::kFor: return CheckFor(check);
-    case TypeRule::kWhile: return CheckWhile(check);
-    case TypeRule::kIf: return CheckIf(check);
-    case TypeRule::kTerminator: return CheckTerminator(check);
-    case TypeRule::kCall: return CheckCall(check);
-    case TypeRule::kAnyValues: return CheckAnyValues(check);
-    case TypeRule::kAssert: return CheckAssert(check);
-    case TypeRule::kHint: return CheckHint(check);
+    case TypeRule::kConstant:
+      return CheckConstant(check);
+    case TypeRule::kArange:
+      return CheckArange(check);
+    case TypeRule::kScalarI32:
+      return CheckScalarI32(check);
+    case TypeRule::kSameInteger:
+      return CheckSameInteger(check);
+    case TypeRule::kSameFloat:
+      return CheckSameFloat(check);
+    case TypeRule::kIntFloat:
+      return CheckIntFloat(check);
+    case TypeRule::kFloatInt:
+      return CheckFloatInt(check);
+    case TypeRule::kFloatToI32:
+      return CheckFloatToI32(check);
+    case TypeRule::kFloatToBool:
+      return CheckFloatToBool(check);
+    case TypeRule::kCompareInteger:
+      return CheckCompareInteger(check);
+    case TypeRule::kCompareFloat:
+      return CheckCompareFloat(check);
+    case TypeRule::kSelect:
+      return CheckSelect(check);
+    case TypeRule::kCast:
+      return CheckCast(check);
+    case TypeRule::kBitcast:
+      return CheckBitcast(check);
+    case TypeRule::kPtrToInt:
+      return CheckPtrToInt(check);
+    case TypeRule::kIntToPtr:
+      return CheckIntToPtr(check);
+    case TypeRule::kSplat:
+      return CheckSplat(check);
+    case TypeRule::kBroadcast:
+      return CheckBroadcast(check);
+    case TypeRule::kExpandDims:
+      return CheckExpandDims(check);
+    case TypeRule::kReshape:
+      return CheckReshape(check);
+    case TypeRule::kTrans:
+      return CheckTrans(check);
+    case TypeRule::kJoin:
+      return CheckJoin(check);
+    case TypeRule::kSplit:
+      return CheckSplit(check);
+    case TypeRule::kCat:
+      return CheckCat(check);
+    case TypeRule::kSameTypeAxis:
+      return CheckSameTypeAxis(check);
+    case TypeRule::kGather:
+      return CheckGather(check);
+    case TypeRule::kSlice:
+      return CheckSlice(check);
+    case TypeRule::kInsertSlice:
+      return CheckInsertSlice(check);
+    case TypeRule::kExtract:
+      return CheckExtract(check);
+    case TypeRule::kReduce:
+      return CheckReduce(check);
+    case TypeRule::kScan:
+      return CheckScan(check);
+    case TypeRule::kMapElementwise:
+      return CheckMapElementwise(check);
+    case TypeRule::kHistogram:
+      return CheckHistogram(check);
+    case TypeRule::kTopK:
+      return CheckTopK(check);
+    case TypeRule::kDot:
+      return CheckDot(check);
+    case TypeRule::kDotScaled:
+      return CheckDotScaled(check);
+    case TypeRule::kAddPtr:
+      return CheckAddPtr(check);
+    case TypeRule::kLoad:
+      return CheckLoad(check);
+    case TypeRule::kStore:
+      return CheckStore(check);
+    case TypeRule::kAtomicRmw:
+      return CheckAtomicRmw(check);
+    case TypeRule::kAtomicCas:
+      return CheckAtomicCas(check);
+    case TypeRule::kMakeBlockPtr:
+      return CheckMakeBlockPtr(check);
+    case TypeRule::kAdvance:
+      return CheckAdvance(check);
+    case TypeRule::kBlockLoad:
+      return CheckBlockLoad(check);
+    case TypeRule::kBlockStore:
+      return CheckBlockStore(check);
+    case TypeRule::kMakeDesc:
+      return CheckMakeDesc(check);
+    case TypeRule::kDescLoad:
+      return CheckDescLoad(check);
+    case TypeRule::kDescStore:
+      return CheckDescStore(check);
+    case TypeRule::kDescGather:
+      return CheckDescGather(check);
+    case TypeRule::kDescScatter:
+      return CheckDescScatter(check);
+    case TypeRule::kDescReduce:
+      return CheckDescReduce(check);
+    case TypeRule::kNoTypes:
+      return CheckNoTypes(check);
+    case TypeRule::kFor:
+      return CheckFor(check);
+    case TypeRule::kWhile:
+      return CheckWhile(check);
+    case TypeRule::kIf:
+      return CheckIf(check);
+    case TypeRule::kTerminator:
+      return CheckTerminator(check);
+    case TypeRule::kCall:
+      return CheckCall(check);
+    case TypeRule::kAnyValues:
+      return CheckAnyValues(check);
+    case TypeRule::kAssert:
+      return CheckAssert(check);
+    case TypeRule::kHint:
+      return CheckHint(check);
   }
 }
 

@@ -165,7 +165,8 @@ void CheckWhile(TypeChecker& check) {
 void CheckIf(TypeChecker& check) {
   check.Is(check.In(IfOp::In::condition), Type::Scalar(DType::kI1));
   for (int region : {0, 1}) {
-    SameTypes(check, absl::StrCat("parameters of region ", region), ParamTypes(check, region), "parameters of an if", {});
+    SameTypes(check, absl::StrCat("parameters of region ", region), ParamTypes(check, region), "parameters of an if",
+              {});
   }
 }
 
@@ -186,7 +187,8 @@ void CheckTerminator(TypeChecker& check) {
     return;
   }
   if (op.opcode == Op::kReturn) {
-    if (!check.Require(!context.in_scalar_region, "can't leave the region of a reduce, scan or map_elementwise")) return;
+    if (!check.Require(!context.in_scalar_region, "can't leave the region of a reduce, scan or map_elementwise"))
+      return;
     SameTypes(check, "values", OperandTypes(check), absl::StrCat("results of @", check.function().name),
               check.function().result_types);
     return;

@@ -109,7 +109,8 @@ void CheckAtomicRmw(TypeChecker& check) {
   const Slot ptr = check.In(AtomicRmwOp::In::ptr);
   const Slot value = check.In(AtomicRmwOp::In::value);
   if (!check.Pointer(ptr)) return;
-  if (IsPointee(check, ptr, value)) CheckAtomicKind(check, value, check.op().enum_attr<AtomicOp>(AtomicRmwOp::At::kind));
+  if (IsPointee(check, ptr, value))
+    CheckAtomicKind(check, value, check.op().enum_attr<AtomicOp>(AtomicRmwOp::At::kind));
   CheckMask(check, ptr, AtomicRmwOp::In::mask);
   IsPointee(check, ptr, check.Out());
 }

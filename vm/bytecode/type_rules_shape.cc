@@ -36,8 +36,8 @@ void CheckPart(TypeChecker& check, const Slot& whole, const Slot& part, int star
     if (!check.Require(step >= 1, "steps must be at least 1: axis ", axis, " has ", step)) continue;
     // start + (n - 1) * step < extent, without overflow.
     const bool inside = start >= 0 && start < extent && part->dim(axis) - 1 <= (extent - 1 - start) / step;
-    check.Require(inside, "axis ", axis, " reaches outside: start ", start, ", step ", step, ", ", part.Describe(), ", ",
-                  whole.Describe());
+    check.Require(inside, "axis ", axis, " reaches outside: start ", start, ", step ", step, ", ", part.Describe(),
+                  ", ", whole.Describe());
   }
 }
 
@@ -99,11 +99,16 @@ bool CheckMatrices(TypeChecker& check, const Slot& a, const Slot& b, const Slot&
 // Element types that hold one side of a scaled dot.
 std::vector<DType> StorageOf(ScaledFormat format) {
   switch (format) {
-    case ScaledFormat::kE2M1: return {DType::kU8};
-    case ScaledFormat::kE4M3: return {DType::kF8E4M3, DType::kU8};
-    case ScaledFormat::kE5M2: return {DType::kF8E5M2, DType::kU8};
-    case ScaledFormat::kBF16: return {DType::kBF16};
-    case ScaledFormat::kFP16: return {DType::kF16};
+    case ScaledFormat::kE2M1:
+      return {DType::kU8};
+    case ScaledFormat::kE4M3:
+      return {DType::kF8E4M3, DType::kU8};
+    case ScaledFormat::kE5M2:
+      return {DType::kF8E5M2, DType::kU8};
+    case ScaledFormat::kBF16:
+      return {DType::kBF16};
+    case ScaledFormat::kFP16:
+      return {DType::kF16};
   }
   return {};
 }
@@ -133,8 +138,8 @@ void CheckBroadcast(TypeChecker& check) {
   check.SameElements(x, out);
   if (!check.Require(x->rank() == out->rank(), "ranks differ: ", x.Describe(), ", ", out.Describe())) return;
   for (int axis = 0; axis < x->rank(); ++axis) {
-    check.Require(x->dim(axis) == 1 || x->dim(axis) == out->dim(axis), "axis ", axis, " can't be repeated: ",
-                  x.Describe(), ", ", out.Describe());
+    check.Require(x->dim(axis) == 1 || x->dim(axis) == out->dim(axis), "axis ", axis,
+                  " can't be repeated: ", x.Describe(), ", ", out.Describe());
   }
 }
 
@@ -281,7 +286,8 @@ void CheckDot(TypeChecker& check) {
   check.SameExtent("M", a->dim(-2), a, acc->dim(-2), acc);
   check.SameExtent("N", b->dim(-1), b, acc->dim(-1), acc);
   const std::vector<DType> accumulators = Accumulators(a->dtype(), b->dtype());
-  if (!check.Require(!accumulators.empty(), "no dot of these element types: ", a.Describe(), ", ", b.Describe())) return;
+  if (!check.Require(!accumulators.empty(), "no dot of these element types: ", a.Describe(), ", ", b.Describe()))
+    return;
   check.OneOf(acc, accumulators, absl::StrCat("for ", InfoOf(a->dtype()).text, " inputs"));
 }
 
@@ -296,8 +302,10 @@ void CheckDotScaled(TypeChecker& check) {
   if (!CheckMatrices(check, a, b, acc)) return;
   const auto a_format = check.op().enum_attr<ScaledFormat>(At::a_format);
   const auto b_format = check.op().enum_attr<ScaledFormat>(At::b_format);
-  check.OneOf(a, StorageOf(a_format), absl::StrCat("for format ", EnumText(AttrEnum::kScaledFormat, check.op().int_attr(At::a_format))));
-  check.OneOf(b, StorageOf(b_format), absl::StrCat("for format ", EnumText(AttrEnum::kScaledFormat, check.op().int_attr(At::b_format))));
+  check.OneOf(a, StorageOf(a_format),
+              absl::StrCat("for format ", EnumText(AttrEnum::kScaledFormat, check.op().int_attr(At::a_format))));
+  check.OneOf(b, StorageOf(b_format),
+              absl::StrCat("for format ", EnumText(AttrEnum::kScaledFormat, check.op().int_attr(At::b_format))));
   check.Elements(acc, DType::kF32);
   int64_t m = a->dim(-2), a_k = a->dim(-1), b_k = b->dim(-2), n = b->dim(-1);
   if (a_format == ScaledFormat::kE2M1) (check.op().bool_attr(At::a_k_pack) ? a_k : m) *= 2;

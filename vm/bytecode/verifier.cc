@@ -98,10 +98,10 @@ class Verifier {
   // Of the function that is being looked at.
   const Function* function_ = nullptr;
   FunctionId function_id_;
-  std::vector<uint8_t> defined_;       // by value: some op or region defines it
-  std::vector<uint8_t> visible_;       // by value: its definition is in scope here
-  std::vector<uint8_t> op_linked_;     // by op
-  std::vector<uint8_t> region_used_;   // by region
+  std::vector<uint8_t> defined_;      // by value: some op or region defines it
+  std::vector<uint8_t> visible_;      // by value: its definition is in scope here
+  std::vector<uint8_t> op_linked_;    // by op
+  std::vector<uint8_t> region_used_;  // by region
 };
 
 void Verifier::CheckModule() {
@@ -116,7 +116,8 @@ void Verifier::CheckModule() {
     values += static_cast<int64_t>(function.num_values());
     if (function.name.empty()) FailModule("a function has no name");
     if (static_cast<int64_t>(function.name.size()) > limits_.max_string_bytes) {
-      FailModule("the name of a function has ", function.name.size(), " bytes, the limit is ", limits_.max_string_bytes);
+      FailModule("the name of a function has ", function.name.size(), " bytes, the limit is ",
+                 limits_.max_string_bytes);
     }
     if (!names.insert(function.name).second) FailModule("two functions are called @", function.name);
   }
@@ -457,7 +458,8 @@ bool Verifier::CheckNoRecursion() {
     return *std::find_if(facts_[f].calls.begin(), facts_[f].calls.end(),
                          [&](const CallSite& call) { return pending[call.callee] != 0; });
   };
-  auto f = static_cast<uint32_t>(std::find_if(pending.begin(), pending.end(), [](size_t p) { return p != 0; }) - pending.begin());
+  auto f = static_cast<uint32_t>(std::find_if(pending.begin(), pending.end(), [](size_t p) { return p != 0; }) -
+                                 pending.begin());
   std::vector<uint32_t> path;
   while (std::find(path.begin(), path.end(), f) == path.end()) {
     path.push_back(f);
@@ -493,9 +495,7 @@ std::string Problem::ToString(const Module& module) const {
   return absl::StrCat("in @", name, ", op ", op.index(), ": ", message);
 }
 
-std::vector<Problem> FindProblems(const Module& module, const Limits& limits) {
-  return Verifier(module, limits).Run();
-}
+std::vector<Problem> FindProblems(const Module& module, const Limits& limits) { return Verifier(module, limits).Run(); }
 
 absl::Status VerifyModule(const Module& module, const Limits& limits) {
   const std::vector<Problem> problems = FindProblems(module, limits);

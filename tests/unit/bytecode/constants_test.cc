@@ -44,7 +44,7 @@ TEST(ConstantsTest, EveryNarrowCodeComesBack) {
     for (int64_t bits = 0; bits < int64_t{1} << info.bits; ++bits) {
       const double value = ValueOf(info.dtype, bits);
       if (std::isnan(value)) continue;
-      if (info.dtype == DType::kF8E5M2 && std::isinf(value)) continue;      // saturates
+      if (info.dtype == DType::kF8E5M2 && std::isinf(value)) continue;        // saturates
       if (info.dtype == DType::kF8E4B15 && std::abs(value) > 1.75) continue;  // clamped
       ASSERT_EQ(BitsOf(info.dtype, value), bits) << info.text;
     }

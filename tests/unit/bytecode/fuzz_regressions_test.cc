@@ -9,7 +9,8 @@ namespace trivet::vm {
 namespace {
 
 TEST(FuzzRegressionsTest, ReadModule) {
-  for (const std::string folder : {"tests/fuzz/regressions/read_module/", "tests/bytecode/invalid/", "tests/bytecode/golden/1.0/"}) {
+  for (const std::string folder :
+       {"tests/fuzz/regressions/read_module/", "tests/bytecode/invalid/", "tests/bytecode/golden/1.0/"}) {
     for (const std::string& name : ListDataFiles(folder)) {
       SCOPED_TRACE(folder + name);
       CheckReadModuleProperty(ReadDataFile(folder + name));

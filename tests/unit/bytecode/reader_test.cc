@@ -53,8 +53,8 @@ Bytes Assemble(const std::vector<HandSection>& sections) {
   return file;
 }
 
-// func @f(f32) { return }, as bytes of each section. Section contents start at 0x68 (strings), 0x70 (types) and 0x78
-// (functions) in a file of these three.
+// func @f(f32) { return }, as bytes of each section. In a file of these three they start at 0x68 (strings), 0x70
+// (types) and 0x80 (functions).
 struct Hand {
   Bytes strings = {1, 1, 'f'};
   Bytes types = {2, 1, 17, 0, 0, 1, 4, 0, 0};  // f32, i32
@@ -186,8 +186,9 @@ TEST(ReaderTest, EachInvalidFileHasItsMessage) {
 }
 
 TEST(ReaderTest, MessagesNameOpAndFunction) {
-  EXPECT_THAT(ReadError(WithOps({1, 0xa7, 0x02})),
-              ::testing::MatchesRegex("byte 0x[0-9a-f]+: truncated while reading the number of operands of op 0 in @f"));
+  EXPECT_THAT(
+      ReadError(WithOps({1, 0xa7, 0x02})),
+      ::testing::MatchesRegex("byte 0x[0-9a-f]+: truncated while reading the number of operands of op 0 in @f"));
 }
 
 TEST(ReaderTest, VerifierProblemsHaveTheOffsetOfTheOp) {

@@ -1,6 +1,7 @@
 // The writer: round trips, determinism, and files that earlier versions wrote.
 #include "vm/bytecode/writer.h"
 
+#include <algorithm>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -37,7 +38,8 @@ TEST(WriterTest, RoundTripOfExtremeNumbers) {
   f.body = f.AddRegion();
   Builder builder(&f, f.body);
   const Type i64 = Type::Scalar(DType::kI64);
-  for (int64_t value : {INT64_MIN, INT64_MAX, int64_t{-1}, int64_t{0}, int64_t{63}, int64_t{64}, int64_t{-64}, int64_t{-65}}) {
+  for (int64_t value :
+       {INT64_MIN, INT64_MAX, int64_t{-1}, int64_t{0}, int64_t{63}, int64_t{64}, int64_t{-64}, int64_t{-65}}) {
     builder.Constant(i64, value);
     builder.Create(Op::kPrint, {}, {}, {std::string("\0x", 2), int64_t{0}, std::vector<int64_t>{}});
   }
@@ -79,6 +81,20 @@ TEST(WriterTest, DebugInfoCanBeLeftOut) {
   StripDebugInfo(&module);
   EXPECT_EQ(WriteModule(module), without);
   EXPECT_TRUE(SameModule(module, MustRead(without)));
+}
+
+// The example of docs/bytecode.md.
+TEST(WriterTest, BytesOfTheDocumentedExample) {
+  Module module;
+  Function& f = module.functions.emplace_back();
+  f.name = "f";
+  f.body = f.AddRegion();
+  f.result_types = {Type::Scalar(DType::kF32)};
+  Builder builder(&f, f.body);
+  builder.Create(Op::kReturn, {builder.ConstantF(f.result_types[0], 1.5)}, {});
+  const std::vector<uint8_t> bytes = WriteModule(module);
+  const std::vector<uint8_t> region = {0x00, 0x02, 0x01, 0x80, 0x80, 0x80, 0xfe, 0x03, 0x00, 0xa7, 0x02, 0x01, 0x01};
+  EXPECT_TRUE(std::equal(region.rbegin(), region.rend(), bytes.rbegin()));  // it is the last in the file
 }
 
 TEST(WriterTest, ReadsAnEmptyModule) { EXPECT_TRUE(SameModule(Module(), MustRead(WriteModule(Module())))); }
