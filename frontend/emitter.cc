@@ -194,24 +194,27 @@ bool Emitter::MatchPair(Value* a, Value* b, absl::string_view what, PairOptions 
   };
   if (a_is_number ? !IsNumber(*number_a) : !a->is_ssa()) return bad_operand(*a);
   if (b_is_number ? !IsNumber(*number_b) : !b->is_ssa()) return bad_operand(*b);
-  *a = ToSsa(*a);
-  *b = ToSsa(*b);
-  if (a->is_error() || b->is_error()) return false;
-  if (!a->type().is_value()) return bad_operand(*a);
-  if (!b->type().is_value()) return bad_operand(*b);
-  const bool pointers = a->type().is_pointer() || b->type().is_pointer();
+  // A number on its own has the type of its size; it becomes an op once it is known what it meets.
+  const auto type_of = [](const Value& v) { return v.is_ssa() ? v.type() : Type::Scalar(DTypeOfNumber(v.constant())); };
+  for (const Value* v : {a, b}) {
+    if (v->is_constant() && DTypeOfNumber(v->constant()) == DType::kNone) return !ToSsa(*v).is_error();  // reports it
+    if (v->is_ssa() && !v->type().is_value()) return bad_operand(*v);
+  }
+  const Type type_a = type_of(*a), type_b = type_of(*b);
+  const bool pointers = type_a.is_pointer() || type_b.is_pointer();
   if (pointers && !options.allow_pointers) {
-    Error(absl::StrCat(what, ": not defined for pointers: ", a->type().ToString(), " and ", b->type().ToString()));
+    Error(absl::StrCat(what, ": not defined for pointers: ", type_a.ToString(), " and ", type_b.ToString()));
     return false;
   }
-  if (pointers) {
-    if (a->type().is_pointer() && b->type().is_pointer() && a->type().AsScalar() != b->type().AsScalar()) {
-      Error(absl::StrCat(what, ": pointers to different types: ", a->type().ToString(), " and ", b->type().ToString()));
+  if (pointers || !options.promote) {
+    if (pointers && type_a.is_pointer() && type_b.is_pointer() && type_a.AsScalar() != type_b.AsScalar()) {
+      Error(absl::StrCat(what, ": pointers to different types: ", type_a.ToString(), " and ", type_b.ToString()));
       return false;
     }
-  } else if (options.promote) {
-    const Promotion p =
-        Promote(a->type().dtype(), a_is_number, b->type().dtype(), b_is_number, options.for_division);
+    *a = ToSsa(*a);
+    *b = ToSsa(*b);
+  } else {
+    const Promotion p = Promote(type_a.dtype(), a_is_number, type_b.dtype(), b_is_number, options.for_division);
     if (p.dtype == DType::kNone) {
       Error(absl::StrCat(what, ": ", p.error));
       return false;

@@ -29,6 +29,9 @@ def _register():
 _register()
 
 
+from . import as_triton  # noqa: E402  (a module that can be called)
+
+
 def cdiv(x, y):
     """``x / y`` rounded up, for non-negative integers."""
     return (x + y - 1) // y
@@ -42,5 +45,5 @@ def next_power_of_2(n):
 cdiv.__trivet_kernel__ = language.cdiv  # inside a kernel, triton.cdiv is tl.cdiv
 next_power_of_2.__trivet_kernel__ = constexpr_function(lambda n: 1 if n <= 1 else 1 << (int(n) - 1).bit_length())
 
-__all__ = ["CompiledKernel", "JITFunction", "KernelParam", "cdiv", "constexpr_function", "errors", "jit", "knobs", "language",
+__all__ = ["CompiledKernel", "JITFunction", "KernelParam", "as_triton", "cdiv", "constexpr_function", "errors", "jit", "knobs", "language",
            "next_power_of_2"]  # fmt: skip

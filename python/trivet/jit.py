@@ -92,6 +92,13 @@ class ConstexprFunction:
         return self.fn(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
 
 
+class Typed:
+    """Stands for an argument of which only the type matters: ``warmup(Typed(tl.pointer_type(tl.float32)), ...)``."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
 def constexpr_function(fn):
     """Lets kernels call ``fn`` while they are compiled; arguments and result are compile-time values."""
     return ConstexprFunction(fn)
@@ -349,6 +356,8 @@ class _Argument:
     def value(cls, name, value, annotation=""):
         if isinstance(value, core.constexpr):
             return cls.constant(value)
+        if isinstance(value, Typed):
+            return cls(("p" if value.dtype.is_ptr() else "s", str(value.dtype)), ("r", value.dtype))
         if isinstance(value, bool):
             return cls.scalar(name, value, core.dtype(annotation) if annotation else core.int1)
         if isinstance(value, int):
@@ -358,14 +367,12 @@ class _Argument:
         if tensors.is_tensor(value):
             tensor = tensors.describe(name, value)
             pointer = core.pointer_type(tensor.dtype)
-            return cls(("p", tensor.dtype.name), ("r", pointer), (tensor.address,), tensor.allocation)
+            return cls(("p", str(pointer)), ("r", pointer), (tensor.address,), tensor.allocation)
         if isinstance(value, (tuple, list)):
             items = [cls.value(f"{name}.{i}", item) for i, item in enumerate(value)]
             fields = list(getattr(value, "_fields", ()))
             return cls(("t", tuple(fields), *(i.key for i in items)), ("t", [i.spec for i in items], fields), items=items)
         if value is None or isinstance(value, (str, core.dtype, JITFunction, ConstexprFunction, core.Builtin)):
-            if isinstance(value, core.dtype) and value.is_ptr():
-                return cls(("p", str(value)), ("r", value))
             return cls.constant(value)
         # NumPy scalars and the like.
         if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:

@@ -1,0 +1,71 @@
+"""Makes ``import triton`` mean Trivet: for a script, a program, or a test run.
+
+``trivet.as_triton()`` from code, before the first ``import triton``; ``trivet run script.py`` on the command line;
+``pytest -p trivet.as_triton`` for a test run. Works whether Triton is installed or not.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+
+
+class _Loader(importlib.abc.Loader):
+    """Gives the module of Trivet that stands for a module of Triton."""
+
+    def __init__(self, target):
+        self._target = target
+
+    def create_module(self, spec):
+        module = importlib.import_module(self._target)
+        # The import machinery writes into the module's spec; it has to stay the module's own.
+        self._spec, self._loader = module.__spec__, getattr(module, "__loader__", None)
+        return module
+
+    def exec_module(self, module):
+        module.__spec__, module.__loader__ = self._spec, self._loader
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != "triton" and not name.startswith("triton."):
+            return None
+        own = "trivet" + name[len("triton") :]
+        try:
+            found = importlib.util.find_spec(own)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            return None  # of Triton alone: an ImportError that names it, or the installed Triton's
+        return importlib.machinery.ModuleSpec(name, _Loader(own), is_package=found.submodule_search_locations is not None)
+
+
+_finder = _Finder()
+
+
+def activate():
+    """From now on ``import triton`` and its submodules give Trivet's. Doing it twice does no harm."""
+    import trivet
+
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+    for name in [n for n in sys.modules if n == "triton" or n.startswith("triton.")]:
+        del sys.modules[name]
+    for name, module in list(sys.modules.items()):
+        if name == "trivet" or name.startswith("trivet."):
+            sys.modules["triton" + name[len("trivet") :]] = module
+    return trivet
+
+
+def pytest_load_initial_conftests(early_config, parser, args):
+    """Hook of pytest: runs before any conftest.py is imported."""
+    activate()
+
+
+class _CallableModule(types.ModuleType):
+    def __call__(self):
+        return activate()
+
+
+sys.modules[__name__].__class__ = _CallableModule
