@@ -5,17 +5,19 @@
 //   build/fuzz/fuzz/read_module_fuzzer -max_total_time=60 CORPUS tests/bytecode/golden/1.0 tests/bytecode/invalid
 //
 // Bytes alone would seldom get past the checksum and the directory. So the mutator changes the contents of one section,
-// puts the file together again and seals it; now and then it starts over from an op of the zoo. An input that breaks the
-// property goes to regressions/read_module, which a unit test runs (fuzz_regressions_test.cc).
+// puts the file together again and seals it; now and then it starts over from an op of the zoo. An input that breaks
+// the property goes to regressions/read_module, which a unit test runs (fuzz_regressions_test.cc).
 #include <algorithm>
 #include <cstring>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "tests/fuzz/support/run_bounded.h"
 #include "tests/support/op_zoo.h"
 #include "tests/support/read_module_property.h"
 #include "vm/bytecode/file_format.h"
+#include "vm/bytecode/reader.h"
 #include "vm/bytecode/verifier.h"
 #include "vm/bytecode/writer.h"
 
@@ -113,6 +115,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trivet::vm::CheckReadModuleProperty({data, size});
+  if (!trivet::vm::CheckReadModuleProperty({data, size})) return 0;
+  // Tiles of up to 4096 elements make a step cost much, so few steps. A tier may decline a module: that is no find.
+  (void)trivet::vm::RunBounded(*trivet::vm::ReadModule({data, size}, trivet::vm::Limits::Fuzzing()), /*max_steps=*/500);
   return 0;
 }
