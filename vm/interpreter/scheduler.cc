@@ -334,7 +334,6 @@ class InterleavedScheduler {
   std::vector<int64_t> order_;       // a random window of the programs that are next
   int64_t ordered_ = 0;              // programs that entered the window
   uint64_t version_ = 0;
-  uint64_t counted_version_ = 0;
   int64_t num_waiting_ = 0;          // live programs that wait at version_
 };
 
