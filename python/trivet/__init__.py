@@ -5,7 +5,7 @@ from . import errors, knobs  # isort: skip
 from . import jit as _jit_module  # isort: skip
 from .jit import CompiledKernel, ConstexprFunction, JITFunction, KernelParam, constexpr_function, jit  # isort: skip
 
-__version__ = "0.1.0"
+from .version import TRITON_VERSION, TRIVET_VERSION, __version__  # isort: skip
 
 
 def _register():
@@ -29,7 +29,21 @@ def _register():
 _register()
 
 
-from . import as_triton  # noqa: E402  (a module that can be called)
+from . import as_triton, compiler, runtime, testing  # noqa: E402  (as_triton is a module that can be called)
+from .compiler import CompilationError, compile  # noqa: E402, A004
+from .compiler.errors import CompileTimeAssertionFailure  # noqa: E402
+from .runtime import (  # noqa: E402
+    Config,
+    KernelInterface,
+    MockTensor,
+    OutOfResources,
+    TensorWrapper,
+    autotune,
+    heuristics,
+    reinterpret,
+    set_allocator,
+)
+from .tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 
 
 def cdiv(x, y):
@@ -45,5 +59,9 @@ def next_power_of_2(n):
 cdiv.__trivet_kernel__ = language.cdiv  # inside a kernel, triton.cdiv is tl.cdiv
 next_power_of_2.__trivet_kernel__ = constexpr_function(lambda n: 1 if n <= 1 else 1 << (int(n) - 1).bit_length())
 
-__all__ = ["CompiledKernel", "JITFunction", "KernelParam", "as_triton", "cdiv", "constexpr_function", "errors", "jit", "knobs", "language",
-           "next_power_of_2"]  # fmt: skip
+__all__ = [
+    "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",
+    "KernelParam", "MockTensor", "OutOfResources", "TRITON_VERSION", "TRIVET_VERSION", "TensorDescriptor", "TensorWrapper",
+    "__version__", "as_triton", "autotune", "cdiv", "compile", "compiler", "constexpr_function", "errors", "heuristics", "jit",
+    "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
+]  # fmt: skip

@@ -10,8 +10,9 @@ import pathlib
 import runpy
 import sys
 
-from . import __version__, _trivet, errors, knobs, signatures
+from . import _trivet, errors, knobs, signatures
 from .language import core
+from .version import TRIVET_VERSION
 
 _DESCRIPTION = """\
 Trivet runs Triton kernels without a GPU.
@@ -87,7 +88,7 @@ def _parser():
     raw = argparse.RawDescriptionHelpFormatter
     text = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(prog="trivet", description=_DESCRIPTION, formatter_class=raw)
-    parser.add_argument("--version", action="version", version=f"trivet {__version__}")
+    parser.add_argument("--version", action="version", version=f"trivet {TRIVET_VERSION}")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
 
     p = commands.add_parser("compile", help="compile a kernel to a bytecode file", formatter_class=text,

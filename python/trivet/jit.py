@@ -7,6 +7,7 @@ A kernel is compiled once for each *signature*: the types of its run-time argume
 import ast
 import builtins
 import functools
+import hashlib
 import inspect
 import sys
 import textwrap
@@ -15,6 +16,7 @@ import types
 from . import _trivet, errors, knobs, signatures, tensors
 from .errors import CompileError, LaunchError, UnsupportedSourceError
 from .language import core
+from .tools.tensor_descriptor import TensorDescriptor
 
 # Keywords of a launch that are not parameters of the kernel. They choose how a GPU runs it and change no result.
 _OPTIONS = frozenset(
@@ -118,6 +120,7 @@ class CompiledKernel:
         self.module = module
         self.name = module.kernel
         self.metadata = module.metadata
+        self.n_regs, self.n_spills, self.shared = 0, 0, 0  # nothing of the kind on the interpreter
         self._globals = [(f, name, value) for f, name, value in globals_used if not isinstance(value, types.ModuleType)]
 
     @functools.cached_property
@@ -149,7 +152,101 @@ def _same_constant(now, then):
         return False
 
 
-class JITFunction:
+class KernelInterface:
+    """What can be launched as ``kernel[grid](...)``: ``run`` does the work."""
+
+    def __getitem__(self, grid):
+        return functools.partial(self.run, grid=grid, warmup=False)
+
+    def warmup(self, *args, grid=(1,), **kwargs):
+        """Compiles for these arguments without running."""
+        return self.run(*args, grid=grid, warmup=True, **kwargs)
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            f"cannot call the @jit function {self.__name__}() directly: launch it with {self.__name__}[grid](...), or call it "
+            "from another @jit function"
+        )
+
+
+class TensorWrapper:
+    """A tensor seen with another element type of the same width; made by ``reinterpret``."""
+
+    def __init__(self, base, dtype):
+        self.base = base
+        self.dtype = dtype
+        self.data = getattr(base, "data", base)
+        self.device = getattr(base, "device", None)
+        self.shape = base.shape
+
+    def data_ptr(self):
+        return self.base.data_ptr()
+
+    def stride(self, *args):
+        return self.base.stride(*args)
+
+    def element_size(self):
+        return self.base.element_size()
+
+    def untyped_storage(self):
+        return self.base.untyped_storage()
+
+    def cpu(self):
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def cuda(self):
+        return TensorWrapper(self.base.cuda(), self.dtype)
+
+    def copy_(self, other):
+        self.base.copy_(other.base)
+
+    def clone(self):
+        return TensorWrapper(self.base.clone(), self.dtype)
+
+    def to(self, device):
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def __str__(self):
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor, dtype):
+    """``tensor`` with its elements read as ``dtype``, an element type of the language."""
+    if isinstance(tensor, TensorWrapper):
+        return tensor.base if dtype == getattr(tensor.base, "dtype", None) else TensorWrapper(tensor.base, dtype)
+    if hasattr(tensor, "data_ptr"):
+        return TensorWrapper(tensor, dtype)
+    raise TypeError(f"cannot reinterpret a {type(tensor).__name__}")
+
+
+class MockTensor:
+    """Stands for a tensor in ``warmup``: an element type and a shape, no memory."""
+
+    def __init__(self, dtype, shape=None):
+        self.dtype = dtype
+        self.shape = list(shape) if shape is not None else [1]
+
+    @staticmethod
+    def wrap_dtype(value):
+        name = type(value).__name__
+        return MockTensor(value) if name == "dtype" and type(value).__module__ == "torch" else value
+
+    def stride(self):
+        strides = [1]
+        for extent in self.shape[:0:-1]:
+            strides.insert(0, strides[0] * extent)
+        return tuple(strides)
+
+    @staticmethod
+    def data_ptr():
+        return 0
+
+    @staticmethod
+    def ptr_range():
+        return 0
+
+
+class JITFunction(KernelInterface):
     """A function in the Triton language: ``kernel[grid](...)`` launches it, other ``@jit`` functions may call it."""
 
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
@@ -172,7 +269,24 @@ class JITFunction:
         ]
         self.arg_names = [p.name for p in self.params]
         self.cache = {}
+        self.pre_run_hooks = []
         self._frontend_tree = None
+
+    @property
+    def src(self):
+        """The source text, from ``def`` on."""
+        _, _, lines, _, cut = self._source()
+        text = "\n".join(line[cut:] for line in lines)
+        return text[text.index("def ") :]
+
+    @property
+    def cache_key(self):
+        """A hash of the source."""
+        return hashlib.sha256(self.src.encode()).hexdigest()
+
+    def add_pre_run_hook(self, hook):
+        """``hook(*args, **kwargs)`` is called before each run with the arguments of the launch."""
+        self.pre_run_hooks.append(hook)
 
     # --- what the frontend asks (python/bindings/python_host.cc)
 
@@ -221,19 +335,6 @@ class JITFunction:
 
     # --- launching
 
-    def __call__(self, *args, **kwargs):
-        raise RuntimeError(
-            f"cannot call the @jit function {self.__name__}() directly: launch it with {self.__name__}[grid](...), or call it "
-            "from another @jit function"
-        )
-
-    def __getitem__(self, grid):
-        return functools.partial(self.run, grid=grid, warmup=False)
-
-    def warmup(self, *args, grid=(1,), **kwargs):
-        """Compiles for these arguments (tensors, numbers, or element types standing for tensors) without running."""
-        return self.run(*args, grid=grid, warmup=True, **kwargs)
-
     def run(self, *args, grid, warmup=False, **kwargs):
         """Compiles if needed, and runs every program of the grid unless ``warmup``. Gives the compiled kernel.
 
@@ -242,6 +343,8 @@ class JITFunction:
             CompileError: the kernel can't be compiled for these arguments.
             KernelError: the kernel failed while running.
         """
+        for hook in self.pre_run_hooks:
+            hook(*args, **kwargs)
         bound, options = self._bind(args, kwargs)
         arguments = [_Argument.of(p, bound[p.name]) for p in self.params]
         key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])))
@@ -328,13 +431,12 @@ class _Argument:
     def __init__(self, key, spec, words=(), allocation=None, items=()):
         self.key = key  # hashable; equal for arguments that compile to the same code
         self.spec = spec  # for _trivet.compile
-        self.words = words
+        self.words = words  # for each parameter of the bytecode, the 64-bit words it takes
         self.allocation = allocation
         self.items = items  # of a tuple
 
     def append_to(self, words, allocations):
-        for word in self.words:
-            words.append([word])
+        words.extend(self.words)
         if self.allocation is not None:
             allocations.append(self.allocation)
         for item in self.items:
@@ -364,10 +466,15 @@ class _Argument:
             return cls._integer(name, int(value), annotation)
         if isinstance(value, float):
             return cls.scalar(name, value, core.dtype(annotation) if annotation else core.float32)
+        if isinstance(value, TensorDescriptor):
+            return cls._descriptor(name, value)
+        if isinstance(value, MockTensor):
+            pointer = core.pointer_type(tensors.dtype_of(name, value))
+            return cls(("p", str(pointer)), ("r", pointer))
         if tensors.is_tensor(value):
             tensor = tensors.describe(name, value)
             pointer = core.pointer_type(tensor.dtype)
-            return cls(("p", str(pointer)), ("r", pointer), (tensor.address,), tensor.allocation)
+            return cls(("p", str(pointer)), ("r", pointer), ([tensor.address],), tensor.allocation)
         if isinstance(value, (tuple, list)):
             items = [cls.value(f"{name}.{i}", item) for i, item in enumerate(value)]
             fields = list(getattr(value, "_fields", ()))
@@ -385,6 +492,16 @@ class _Argument:
         )
 
     @classmethod
+    def _descriptor(cls, name, value):
+        """A descriptor takes one parameter, then one for each extent and each stride."""
+        tensor = tensors.describe(name, value.base)
+        block = [int(extent) for extent in value.block_shape]
+        shape, strides = [int(n) for n in value.shape], [int(n) for n in value.strides]
+        padding = {"zero": 1, "nan": 2}[value.padding]
+        words = [[tensor.address, padding, *shape, *strides], *([n] for n in shape), *([n] for n in strides)]
+        return cls(("d", tensor.dtype.name, tuple(block)), ("d", tensor.dtype, block), words, tensor.allocation)
+
+    @classmethod
     def _integer(cls, name, value, annotation):
         if annotation:
             return cls.scalar(name, value, core.dtype(annotation))
@@ -395,7 +512,7 @@ class _Argument:
 
     @classmethod
     def scalar(cls, name, value, dtype):
-        return cls(("s", dtype.name), ("r", dtype), (signatures.word_of(name, value, dtype),))
+        return cls(("s", dtype.name), ("r", dtype), ([signatures.word_of(name, value, dtype)],))
 
 
 def _hashable(value):

@@ -1,0 +1,17 @@
+"""Memory that kernels ask for at run time (tensor descriptors made on a device)."""
+
+from contextvars import ContextVar
+
+_allocator = ContextVar("trivet_allocator", default=None)
+
+
+def set_allocator(allocator):
+    """Sets the function ``(size, alignment, stream) -> buffer`` that gives kernels scratch memory on a GPU.
+
+    The interpreter needs none; the function is kept for when a kernel runs on a device.
+    """
+    _allocator.set(allocator)
+
+
+def set_profile_allocator(allocator):
+    """As ``set_allocator``, for profiling buffers; kept, not used by the interpreter."""

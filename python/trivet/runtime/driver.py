@@ -1,0 +1,161 @@
+"""``triton.runtime.driver``: the device that kernels run on. Here: this machine's processor, truthfully described."""
+
+import os
+import platform
+
+from ..backends.compiler import GPUTarget
+
+
+def _physical_memory_bytes():
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+class _CpuUtils:
+    """Facts about a device, under the names that Triton's drivers use."""
+
+    def get_device_properties(self, device=0):
+        """``multiprocessor_count`` is the number of cores; limits of GPU hardware that don't exist here are generous."""
+        return {
+            "max_shared_mem": 1 << 30,
+            "max_num_regs": 1 << 20,
+            "multiprocessor_count": os.cpu_count() or 1,
+            "warpSize": 1,
+            "sm_clock_rate": 0,
+            "mem_clock_rate": 0,
+            "mem_bus_width": 0,
+            "total_memory": _physical_memory_bytes(),
+        }
+
+
+class _CpuEvent:
+    """A point in time, in the manner of ``torch.cuda.Event``."""
+
+    def __init__(self, enable_timing=True, **_):
+        self._time = None
+
+    def record(self, stream=None):
+        import time
+
+        self._time = time.perf_counter()
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, later):
+        """Milliseconds from this event to a later one."""
+        return (later._time - self._time) * 1e3
+
+
+class _CpuInterface:
+    """What programs use of ``torch.cuda``, for a processor: nothing is asynchronous."""
+
+    Event = _CpuEvent
+
+    def synchronize(self, device=None):
+        pass
+
+    def current_device(self):
+        return 0
+
+    def set_device(self, device):
+        pass
+
+    def device_count(self):
+        return 1
+
+    def current_stream(self, device=None):
+        return None
+
+
+class CpuDriver:
+    """The driver of a machine on which kernels run on the interpreter."""
+
+    utils = _CpuUtils()
+
+    def get_current_target(self):
+        """``GPUTarget('cpu', architecture, 1)``."""
+        return GPUTarget("cpu", platform.machine(), 1)
+
+    def get_current_device(self):
+        return 0
+
+    def set_current_device(self, device):
+        if device != 0:
+            raise ValueError(f"there is one device, 0; found {device}")
+
+    def get_current_stream(self, device=0):
+        return 0
+
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cpu")
+
+    def get_device_interface(self):
+        return _CpuInterface()
+
+    def get_benchmarker(self):
+        from ..testing import do_bench
+
+        return do_bench
+
+    def get_device_capability(self, device=0):
+        """No compute capability: ``(0, 0)``."""
+        return (0, 0)
+
+    def get_empty_cache_for_benchmark(self):
+        import torch
+
+        return torch.empty(1 << 20, dtype=torch.int32)
+
+    def clear_cache(self, cache):
+        cache.zero_()
+
+    def map_python_to_cpp_type(self, ty):
+        names = {"i1": "int8_t", "fp16": "double", "bf16": "double", "fp32": "double", "f32": "double", "fp64": "double"}
+        if ty.startswith("*"):
+            return "void*"
+        return names.get(ty, f"{'uint' if ty[0] == 'u' else 'int'}{ty[1:]}_t")
+
+    @staticmethod
+    def is_active():
+        return True
+
+
+class _Drivers:
+    """``driver.active`` is the driver in use, ``driver.default`` the one for this machine."""
+
+    def __init__(self):
+        self.default = CpuDriver()
+        self.active = self.default
+
+    def set_active(self, driver):
+        self.active = driver
+
+    def reset_active(self):
+        self.active = self.default
+
+
+_drivers = _Drivers()
+active = _drivers.active
+default = _drivers.default
+
+
+class _Module(type(os)):
+    """``driver`` is used as a module and as an object: `driver.active`, `from triton.runtime.driver import driver`."""
+
+    @property
+    def driver(self):
+        return _drivers
+
+    def set_active(self, driver):
+        _drivers.set_active(driver)
+        self.active = driver
+
+    def reset_active(self):
+        self.set_active(_drivers.default)
+
+
+import sys  # noqa: E402
+
+sys.modules[__name__].__class__ = _Module

@@ -1,0 +1,24 @@
+"""Errors that autotuning and launches know by name."""
+
+from ..errors import TrivetError
+
+
+class AutotunerError(TrivetError):
+    """No configuration could be chosen."""
+
+
+class OutOfResources(TrivetError):
+    """A launch asked for more of a hardware resource than there is."""
+
+    def __init__(self, required, limit, name):
+        self.required, self.limit, self.name = required, limit, name
+        super().__init__(
+            f"out of resource: {name}, required: {required}, hardware limit: {limit}; reduce block sizes or num_stages"
+        )
+
+    def __reduce__(self):
+        return type(self), (self.required, self.limit, self.name)
+
+
+class PTXASError(TrivetError):
+    """Machine code could not be made from PTX."""

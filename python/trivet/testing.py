@@ -1,0 +1,238 @@
+"""Timing, comparison and reports: ``triton.testing`` for a machine with or without a GPU."""
+
+import functools
+import math
+import os
+import statistics
+import time
+from contextlib import contextmanager
+
+_RETURN_MODES = ("min", "max", "mean", "median", "all")
+
+
+def _summary(times, quantiles, return_mode):
+    if quantiles is not None:
+        values = [_quantile(times, q) for q in quantiles]
+        return values[0] if len(values) == 1 else values
+    if return_mode == "all":
+        return times
+    return {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}[return_mode](times)
+
+
+def _quantile(times, q):
+    """Linear interpolation between the two nearest ranks."""
+    if not 0 <= q <= 1:
+        raise ValueError(f"quantiles are between 0 and 1, found {q}")
+    ordered = sorted(times)
+    position = q * (len(ordered) - 1)
+    low = math.floor(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
+
+
+def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", device_type=None):
+    """Times ``fn()``.
+
+    Args:
+        fn: the function to time; it runs at least twice.
+        warmup, rep: how long to run before and while measuring, in milliseconds.
+        grad_to_none: tensors whose gradient is dropped before each run.
+        quantiles: which quantiles of the times to give, in this order.
+        return_mode: without quantiles: ``"min"``, ``"max"``, ``"mean"``, ``"median"`` or ``"all"`` (a list).
+
+    Returns:
+        Milliseconds: one number, or a list for several quantiles or ``"all"``.
+    """
+    if return_mode not in _RETURN_MODES:
+        raise ValueError(f"return_mode must be one of {', '.join(_RETURN_MODES)}, found {return_mode!r}")
+
+    def once():
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+        began = time.perf_counter()
+        fn()
+        return (time.perf_counter() - began) * 1e3
+
+    spent = once()  # compiles
+    while spent < warmup:
+        spent += max(once(), 1e-6)
+    times, spent = [], 0.0
+    while not times or spent < rep:
+        times.append(max(once(), 1e-6))
+        spent += times[-1]
+    return _summary(times, quantiles, return_mode)
+
+
+def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
+    """As ``do_bench``: there are no CUDA graphs on the interpreter."""
+    return do_bench(fn, warmup=1, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
+
+
+def assert_close(x, y, atol=None, rtol=None, err_msg=""):
+    """Raises ``AssertionError`` unless ``x`` and ``y`` agree: exact for integers and booleans, 1e-2 by default for floats."""
+    import numpy
+
+    def plain(value):
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+            if str(value.dtype) == "torch.bfloat16":
+                value = value.float()
+            value = value.numpy()
+        return numpy.asarray(value)
+
+    x, y = plain(x), plain(y)
+    atol = atol(x.dtype) if callable(atol) else 1e-2 if atol is None else atol
+    rtol = rtol(x.dtype) if callable(rtol) else 0.0 if rtol is None else rtol
+    if x.size > 1 or y.size > 1:
+        numpy.testing.assert_allclose(x, y, atol=atol, rtol=rtol, equal_nan=True, err_msg=err_msg)
+        return
+    if not numpy.allclose(x, y, atol=atol, rtol=rtol, equal_nan=True):
+        raise AssertionError(f"{err_msg} {x} is not close to {y} (atol={atol}, rtol={rtol})")
+
+
+class Benchmark:
+    """What ``perf_report`` varies and shows.
+
+    Args:
+        x_names, x_vals: arguments along the x axis, and their values (tuples for several names).
+        line_arg, line_vals, line_names: the argument that makes the lines, its values, and their labels.
+        plot_name: title, and name of the files written. args: the other arguments.
+    """
+
+    def __init__(self, x_names, x_vals, line_arg, line_vals, line_names, plot_name, args, xlabel="", ylabel="", x_log=False,
+                 y_log=False, styles=None):  # fmt: skip
+        self.x_names, self.x_vals = x_names, x_vals
+        self.x_log, self.y_log = x_log, y_log
+        self.line_arg, self.line_vals, self.line_names = line_arg, line_vals, line_names
+        self.styles = styles
+        self.xlabel, self.ylabel = xlabel, ylabel
+        self.plot_name, self.args = plot_name, args
+
+
+class Mark:
+    """A function with the benchmarks to run it for; made by ``perf_report``."""
+
+    def __init__(self, fn, benchmarks):
+        self.fn, self.benchmarks = fn, benchmarks
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args, **kwargs):
+        return self.fn(*args, **kwargs)
+
+    def _rows(self, bench, **kwargs):
+        rows = []
+        for x in bench.x_vals:
+            values = x if isinstance(x, (list, tuple)) else [x] * len(bench.x_names)
+            if len(values) != len(bench.x_names):
+                raise ValueError(f"expected {len(bench.x_names)} values, found {x}")
+            point = dict(zip(bench.x_names, values))
+            row = list(values)
+            for line in bench.line_vals:
+                result = self.fn(**point, **{bench.line_arg: line}, **bench.args, **kwargs)
+                row.append(result if isinstance(result, (tuple, list)) else (result, None, None))
+            rows.append(row)
+        return rows
+
+    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
+        """Runs all benchmarks; prints tables, shows or saves plots and CSV files as asked."""
+        many = isinstance(self.benchmarks, (list, tuple))
+        frames = []
+        for bench in self.benchmarks if many else [self.benchmarks]:
+            rows = self._rows(bench, **kwargs)
+            header = [*bench.x_names, *bench.line_names]
+            table = [[*row[: len(bench.x_names)], *(cell[0] for cell in row[len(bench.x_names) :])] for row in rows]
+            if print_data:
+                print(f"{bench.plot_name}:")
+                _print_table(header, table)
+            if save_path:
+                os.makedirs(save_path, exist_ok=True)
+                _save_csv(os.path.join(save_path, f"{bench.plot_name}.csv"), header, table)
+            if (show_plots or save_path) and bench.plot_name:
+                _plot(bench, rows, show_plots, save_path)
+            if return_df:
+                import pandas
+
+                frames.append(pandas.DataFrame(table, columns=header))
+        if return_df:
+            return frames if many else frames[0]
+        return None
+
+
+def _print_table(header, table):
+    cells = [[f"{v:.6f}" if isinstance(v, float) else str(v) for v in row] for row in table]
+    widths = [max(len(h), *(len(r[i]) for r in cells)) if cells else len(h) for i, h in enumerate(header)]
+    print("   " + "  ".join(h.rjust(w) for h, w in zip(header, widths)))
+    for i, row in enumerate(cells):
+        print(f"{i:<3}" + "  ".join(c.rjust(w) for c, w in zip(row, widths)))
+
+
+def _save_csv(path, header, table):
+    import csv
+
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(table)
+
+
+def _plot(bench, rows, show, save_path):
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return  # the table and the CSV file have the numbers
+    plt.figure()
+    axes = plt.subplot()
+    xs = [row[0] for row in rows]
+    for i, label in enumerate(bench.line_names):
+        column = [row[len(bench.x_names) + i] for row in rows]
+        style = {} if bench.styles is None else {"color": bench.styles[i][0], "ls": bench.styles[i][1]}
+        axes.plot(xs, [c[0] for c in column], label=label, **style)
+        low, high = [c[1] for c in column], [c[2] for c in column]
+        if None not in low and None not in high:
+            axes.fill_between(xs, low, high, alpha=0.15)
+    axes.legend()
+    axes.set_xlabel(bench.xlabel or bench.x_names[0])
+    axes.set_ylabel(bench.ylabel)
+    axes.set_xscale("log" if bench.x_log else "linear")
+    axes.set_yscale("log" if bench.y_log else "linear")
+    if show:
+        plt.show()
+    if save_path:
+        plt.savefig(os.path.join(save_path, f"{bench.plot_name}.png"))
+    plt.close()
+
+
+def perf_report(benchmarks):
+    """Decorator: the function is run for every point of the benchmarks by ``.run()``."""
+    return lambda fn: Mark(fn, benchmarks)
+
+
+def get_dram_gbps(device=None):
+    """Peak memory bandwidth of the device in GB/s; 0 where it isn't known, as for a processor."""
+    return 0.0
+
+
+def get_max_tensorcore_tflops(dtype, clock_rate=0, device=None):
+    """Peak matrix throughput of the device; 0 where there are no tensor cores."""
+    return 0.0
+
+
+def get_max_simd_tflops(dtype, clock_rate=0, device=None):
+    """Peak throughput outside tensor cores; 0 where it isn't known."""
+    return 0.0
+
+
+def cuda_memcheck(**target_kwargs):
+    """Decorator of Triton's tests: nothing to check here, the interpreter always does."""
+    return lambda fn: fn
+
+
+@contextmanager
+def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
+    """Does nothing without a GPU."""
+    yield 0.0, 0.0
+
+
+def nvsmi(attributes):
+    """Facts from nvidia-smi; not available without a GPU."""
+    raise RuntimeError("nvsmi needs an NVIDIA GPU")

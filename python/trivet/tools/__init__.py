@@ -1,0 +1,1 @@
+"""Host-side helpers: tensor descriptors, microscaling formats."""
