@@ -38,6 +38,14 @@ void SameTypes(TypeChecker& check, absl::string_view what, const Types& have, ab
   SameTypes(check, what, have, expected_what, expected.size(), [&](size_t i) -> const Type& { return expected[i]; });
 }
 
+// As SameTypes with the types of values. Looks at the first only if their number is right: a loop may have thousands of
+// results and thousands of breaks.
+void SameTypes(TypeChecker& check, absl::string_view what, const Types& have, absl::string_view expected_what,
+               const Function& function, absl::Span<const ValueId> expected) {
+  SameTypes(check, what, have, expected_what, expected.size(),
+            [&](size_t i) -> const Type& { return function.type(expected[i]); });
+}
+
 // As SameTypes with `pack` copies of the element type of each tile: (a, b), 2 -> (a, a, b, b).
 void SameElementTypes(TypeChecker& check, absl::string_view what, const Types& have, absl::string_view expected_what,
                       const Types& tiles, int64_t pack) {
@@ -198,7 +206,7 @@ void CheckTerminator(TypeChecker& check) {
   const bool next_of_while = op.opcode == Op::kContinue && context.loop->opcode == Op::kWhile;
   SameTypes(check, "values", OperandTypes(check),
             absl::StrCat(next_of_while ? "carried values of the " : "results of the ", context.loop->info().text),
-            TypesOf(check.function(), next_of_while ? context.loop->variadic() : context.loop->results));
+            check.function(), next_of_while ? context.loop->variadic() : absl::MakeConstSpan(context.loop->results));
 }
 
 // arguments, results: as the callee declares.
@@ -207,11 +215,10 @@ void CheckCall(TypeChecker& check) {
   check.Require(!callee.is_kernel, "@", callee.name, " is a kernel");
   if (callee.body.is_none() || callee.body.index() >= callee.num_regions()) return;  // reported there
   const absl::Span<const ValueId> params = callee.params();
-  for (ValueId param : params) {
-    if (param.index() >= callee.num_values()) return;
+  for (size_t i = 0; i < std::min(params.size(), check.op().operands.size()); ++i) {
+    if (params[i].index() >= callee.num_values()) return;  // reported there, too
   }
-  SameTypes(check, "arguments", OperandTypes(check), absl::StrCat("parameters of @", callee.name),
-            TypesOf(callee, params));
+  SameTypes(check, "arguments", OperandTypes(check), absl::StrCat("parameters of @", callee.name), callee, params);
   SameTypes(check, "results", ResultTypes(check), absl::StrCat("results of @", callee.name), callee.result_types);
 }
 

@@ -656,6 +656,19 @@ TEST(VerifierTest, LimitsSizes) {
   EXPECT_THAT(Messages(zoo, limits), Contains(HasSubstr("bytes, the limit is 64")));
 }
 
+// A callee with many parameters, called wrongly many times: each call may cost what it holds, not what the callee does.
+TEST(VerifierTest, StaysLinearInCalls) {
+  Draft draft;
+  for (int i = 0; i < 20'000; ++i) draft.Make(Op::kCall, {}, {}, {Int(1)});
+  draft.Return();
+  Function& g = draft.AddFunction("g");
+  for (int i = 0; i < 200'000; ++i) g.AddParam(g.body, kF32);
+  Builder(&g, g.body).Create(Op::kReturn, {}, {});
+  Limits limits;
+  limits.max_problems = 1'000'000;
+  EXPECT_EQ(FindProblems(draft.module, limits).size(), 20'000u);  // 4e9 steps if it were quadratic
+}
+
 TEST(VerifierTest, StopsAtTheProblemLimit) {
   Draft draft;
   for (int i = 0; i < 100; ++i) draft.Make(Op::kAddF, {kF32, kI32}, {kF32});
