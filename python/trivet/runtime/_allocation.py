@@ -13,5 +13,12 @@ def set_allocator(allocator):
     _allocator.set(allocator)
 
 
+class NullAllocator:
+    """An allocator that refuses: what is in place before ``set_allocator``."""
+
+    def __call__(self, size, alignment, stream):
+        raise RuntimeError("a kernel asked for scratch memory, and no allocator was set (triton.set_allocator)")
+
+
 def set_profile_allocator(allocator):
     """As ``set_allocator``, for profiling buffers; kept, not used by the interpreter."""

@@ -22,3 +22,7 @@ class OutOfResources(TrivetError):
 
 class PTXASError(TrivetError):
     """Machine code could not be made from PTX."""
+
+
+class InterpreterError(TrivetError):
+    """Triton's name for a failure inside its interpreter; Trivet raises ``KernelError`` and its kin."""
