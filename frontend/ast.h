@@ -45,7 +45,7 @@ enum class ExprKind : uint8_t {
   kListComp,     // a (element), b (target), c (iterable), items (conditions): one `for` only
   kNamedExpr,    // name := a
   kLambda,       // anything else a lambda has is in the statement it would be
-  kUnsupported,  // text: what Python calls the node
+  kUnsupported,  // text: what people call it: "a dictionary", "'yield'"
 };
 
 struct Keyword {
@@ -80,11 +80,12 @@ enum class StmtKind : uint8_t {
   kPass, kBreak, kContinue,
   kRaise,      // value, may be null
   kDelete,     // targets
-  kWith,       // value (context expression), target (may be null), body
+  // Not in the language; targets: the names that the statement would define, as kName.
+  kWith,
   kGlobal,     // global and nonlocal: text
   kFunctionDef,
-  kImport,     // text
-  kUnsupported,  // text: what Python calls the node
+  kImport,
+  kUnsupported,  // text: its keyword
 };
 
 struct Stmt {

@@ -92,6 +92,8 @@ std::string ShownName(absl::string_view name) {
 
 absl::Span<const Builtin> AllBuiltins() { return kBuiltins; }
 
+bool IsBuiltin(absl::string_view name) { return Table().contains(name); }
+
 bool IsTensorMethod(absl::string_view name) {
   static const auto* const names = new absl::flat_hash_set<absl::string_view>{
 #define TRIVET_BUILTIN(Handler, name, signature)
@@ -139,7 +141,7 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
     }
   }
   if (next < arguments.positional.size()) {
-    return Error(absl::StrCat(shown, "() takes ", entry.parameters.size(), " arguments, found ", arguments.positional.size()),
+    return Error(absl::StrCat(shown, "() takes ", Count(entry.parameters.size(), "argument"), ", found ", arguments.positional.size()),
                  absl::StrCat("the signature is ", shown, "(", entry.builtin->signature, ")"));
   }
   if (!arguments.keywords.empty()) {

@@ -29,6 +29,9 @@ struct Builtin {
 // All of them, in the order of builtins.def.
 absl::Span<const Builtin> AllBuiltins();
 
+// True if there is an operation of that name.
+bool IsBuiltin(absl::string_view name);
+
 // True if tiles have the operation as a method: x.to, x.reshape.
 bool IsTensorMethod(absl::string_view name);
 

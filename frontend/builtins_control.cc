@@ -93,6 +93,7 @@ Value BuiltinStaticAssert(FunctionLowering& fl, BuiltinCall& call) {
   }
   if (holds) return Value::None();
   std::string message = Show(fl, call[1]);
+  if (fl.is_helper()) fl.Abandon();
   return fl.Error(absl::StrCat("static_assert failed", message.empty() ? "" : absl::StrCat(": ", message)));
 }
 
@@ -238,17 +239,8 @@ Value BuiltinPyStr(FunctionLowering& fl, BuiltinCall& call) { return Value::Of(S
 Value BuiltinPyTuple(FunctionLowering& fl, BuiltinCall& call) {
   if (call[0].is_tuple()) return Value::Tuple(call[0].items());
   if (call[0].kind() == ValueKind::kRange) {
-    std::vector<Value> items;
-    std::optional<int64_t> part[3];
-    for (size_t i = 0; i < 3; ++i) {
-      part[i] = fl.emitter().RequireInt(call[0].items()[i], "a bound of the range");
-      if (!part[i]) return Value();
-    }
-    for (int64_t i = *part[0]; *part[2] > 0 ? i < *part[1] : i > *part[1]; i += *part[2]) {
-      items.push_back(Value::Of(Int{i}));
-      if (*part[2] == 0 || items.size() > 10000) break;
-    }
-    return Value::Tuple(std::move(items));
+    std::optional<std::vector<Value>> values = fl.ConstantRange(call[0], "a range that becomes a tuple");
+    return values ? Value::Tuple(*std::move(values)) : Value();
   }
   return fl.Error(absl::StrCat(call[0].Describe(), " can't be made a tuple"));
 }

@@ -257,7 +257,7 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
     return fl.Error(absl::StrCat("libdevice.", name, " is not supported"));
   }
   if (args.size() != info->operands.size()) {
-    return fl.Error(absl::StrCat("libdevice.", name, "() takes ", info->operands.size(), " arguments, found ", args.size()));
+    return fl.Error(absl::StrCat("libdevice.", name, "() takes ", Count(info->operands.size(), "argument"), ", found ", args.size()));
   }
   if (int_first || int_second) {
     Value x = args[int_first ? 1 : 0], n = args[int_first ? 0 : 1];
@@ -367,6 +367,9 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   if (ta != DType::kF32) precision = vm::DotPrecision::kIeee;
   std::optional<int64_t> imprecise = call[5].is_none() ? 0 : e.RequireInt(call[5], "tl.dot: max_num_imprecise_acc");
   if (!imprecise) return Value();
+  if (is_fp8(ta) && *imprecise > a.type().dim(-1)) {
+    return fl.Error(absl::StrCat("tl.dot: max_num_imprecise_acc (", *imprecise, ") must be at most K (", a.type().dim(-1), ")"));
+  }
 
   Type::Shape shape = a.type().shape();
   shape.back() = b.type().dim(-1);

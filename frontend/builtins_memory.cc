@@ -81,6 +81,13 @@ bool RequirePointer(FunctionLowering& fl, const Value& value, absl::string_view 
   return false;
 }
 
+// A run-time value or a number: what memory can hold.
+bool RequireValue(FunctionLowering& fl, const Value& value, absl::string_view what) {
+  if (value.is_ssa() || (value.is_constant() && IsNumber(value.constant()))) return true;
+  if (!value.is_error()) fl.Error(absl::StrCat(what, " must be a number or a tile, found ", value.Describe()));
+  return false;
+}
+
 // Brings mask to i1 of the pointer's shape, growing the pointer if the mask is the larger one.
 bool MatchMask(FunctionLowering& fl, Value* pointer, Value* mask, absl::string_view what) {
   *mask = fl.emitter().ToSsa(*mask);
@@ -157,7 +164,11 @@ Value BuiltinLoad(FunctionLowering& fl, BuiltinCall& call) {
 
 Value BuiltinStore(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
+  if (call[0].is_ssa() && call[0].type().is_desc()) {
+    return fl.Error("tl.store: a tensor descriptor is stored to with its own method", "write desc.store([offsets], value)");
+  }
   if (!RequirePointer(fl, call[0], "tl.store")) return Value();
+  if (!RequireValue(fl, call[1], "tl.store: the value")) return Value();
   std::optional<int64_t> cache = StoreCache(fl, call[4]);
   std::optional<int64_t> eviction = Eviction(fl, call[5]);
   if (!cache || !eviction) return Value();
@@ -213,6 +224,7 @@ std::optional<int64_t> ScopeOf(FunctionLowering& fl, const Value& value) {
 
 // `value` as an element of what the pointer points to, in the pointer's shape.
 bool MatchAtomicValue(FunctionLowering& fl, Value* pointer, Value* value, absl::string_view what) {
+  if (!RequireValue(fl, *value, absl::StrCat(what, ": the value"))) return false;
   const Type element = pointer->type().AsScalar().Pointee();
   *value = value->is_constant() && IsNumber(value->constant()) && element.is_number()
                ? fl.emitter().MakeConstant(element, value->constant())
@@ -310,7 +322,7 @@ Value BuiltinMakeBlockPtr(FunctionLowering& fl, BuiltinCall& call) {
   const size_t rank = block->size();
   for (const auto& [i, name] : {std::pair<size_t, const char*>(1, "shape"), {2, "strides"}, {3, "offsets"}}) {
     if (CountOf(call[i]) != rank) {
-      return fl.Error(absl::StrCat("tl.make_block_ptr: ", name, " has ", CountOf(call[i]), " entries, block_shape has ", rank));
+      return fl.Error(absl::StrCat("tl.make_block_ptr: ", name, " has length ", CountOf(call[i]), ", block_shape has length ", rank));
     }
   }
   std::vector<int64_t> sorted = *order;
@@ -332,7 +344,7 @@ Value BuiltinAdvance(FunctionLowering& fl, BuiltinCall& call) {
     return fl.Error(absl::StrCat("tl.advance: expected a block pointer, found ", call[0].Describe()));
   }
   if (CountOf(call[1]) != static_cast<size_t>(call[0].type().rank())) {
-    return fl.Error(absl::StrCat("tl.advance: ", CountOf(call[1]), " offsets for ", call[0].type().ToString()));
+    return fl.Error(absl::StrCat("tl.advance: ", Count(CountOf(call[1]), "offset"), " for ", call[0].type().ToString()));
   }
   std::vector<ValueId> operands = {call[0].id()};
   if (!AppendScalars(fl, call[1], DType::kI32, "tl.advance: offsets", &operands)) return Value();

@@ -56,7 +56,7 @@ RegionId CombineRegion(FunctionLowering& fl, const HostPtr& function, absl::Span
   if (ok) {
     std::vector<Value> results = result.is_tuple() ? result.items() : std::vector<Value>{result};
     if (!result_types.empty() && results.size() != result_types.size()) {
-      fl.Error(absl::StrCat(what, ": the combine function must return ", result_types.size(), " values, found ", results.size()));
+      fl.Error(absl::StrCat(what, ": the combine function must return ", Count(result_types.size(), "value"), ", found ", results.size()));
       ok = false;
     }
     for (size_t i = 0; ok && i < results.size(); ++i) {

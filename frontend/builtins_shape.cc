@@ -177,7 +177,7 @@ Value BuiltinReshape(FunctionLowering& fl, BuiltinCall& call) {
   Value dims = OneTuple(call.variadic);
   // One extent may be -1: what is left over.
   std::vector<Value> items = dims.items();
-  int64_t known = 1;
+  Int known = 1;
   int inferred = -1;
   for (size_t i = 0; i < items.size(); ++i) {
     std::optional<int64_t> extent = fl.emitter().RequireInt(items[i], "tl.reshape: an extent");
@@ -185,10 +185,17 @@ Value BuiltinReshape(FunctionLowering& fl, BuiltinCall& call) {
     if (*extent == -1 && inferred < 0) {
       inferred = static_cast<int>(i);
     } else if (*extent > 0) {
-      known *= *extent;
+      known = std::min<Int>(known * *extent, vm::kMaxTileElements + 1);  // of larger ones, only that they are too large counts
     }
   }
-  if (inferred >= 0) items[static_cast<size_t>(inferred)] = Value::Of(Int{value.type().num_elements() / known});
+  const Int elements = value.type().num_elements();
+  if (inferred >= 0) {
+    if (elements % known != 0) {
+      return fl.Error(absl::StrCat("tl.reshape: the ", IntToString(elements), " elements of ", value.type().ToString(),
+                                   " can't be divided by the extents beside -1"));
+    }
+    items[static_cast<size_t>(inferred)] = Value::Of(elements / known);
+  }
   std::optional<Type::Shape> shape = fl.emitter().RequireShape(Value::Tuple(items), "tl.reshape");
   std::optional<bool> reorder = fl.emitter().RequireBool(call[1], "tl.reshape: can_reorder");
   if (!shape || !reorder) return Value();

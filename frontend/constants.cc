@@ -113,14 +113,20 @@ ConstantResult IntBinary(absl::string_view op, Int a, Int b, bool both_bool) {
     if (b == 0) return Fail("division by zero");
     return Ok(static_cast<double>(a) / static_cast<double>(b));
   } else if (op == "**") {
+    if (b < 0 && a == 0) return Fail("zero to a negative power");
     if (b < 0) return Ok(std::pow(static_cast<double>(a), static_cast<double>(b)));
     result = 1;
-    for (Int i = 0; i < b; ++i) {
-      if (__builtin_mul_overflow(result, a, &result)) return Fail("integer constant too large");
-      if (a == 0 || a == 1) break;
-      if (i > 200) return Fail("integer constant too large");
+    if (a == 0 || a == 1) {
+      result = b == 0 ? 1 : a;
+    } else if (a == -1) {
+      result = b % 2 == 0 ? 1 : -1;
+    } else if (b > 127) {
+      return Fail("integer constant too large");
+    } else {
+      for (Int i = 0; i < b; ++i) {
+        if (__builtin_mul_overflow(result, a, &result)) return Fail("integer constant too large");
+      }
     }
-    if (a == -1) result = b % 2 == 0 ? 1 : -1;
   } else if (op == "<<") {
     if (b < 0) return Fail("negative shift count");
     if (b > 90) return a == 0 ? Ok(Int{0}) : Fail("integer constant too large");
@@ -142,13 +148,29 @@ ConstantResult FloatBinary(absl::string_view op, double a, double b) {
   if (op == "+") return Ok(a + b);
   if (op == "-") return Ok(a - b);
   if (op == "*") return Ok(a * b);
-  if (op == "**") return Ok(std::pow(a, b));
+  if (op == "**") {
+    if (a == 0 && b < 0) return Fail("zero to a negative power");
+    const double power = std::pow(a, b);
+    if (a < 0 && std::isfinite(a) && std::isfinite(b) && std::isnan(power)) return Fail("a power that is not a real number");
+    if (std::isinf(power) && std::isfinite(a) && std::isfinite(b)) return Fail("float result too large");
+    return Ok(power);
+  }
   if (op == "/" || op == "//" || op == "%") {
     if (b == 0) return Fail("float division by zero");
     if (op == "/") return Ok(a / b);
-    if (op == "//") return Ok(std::floor(a / b));
-    double r = std::fmod(a, b);
-    return Ok(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+    // As Python: the remainder has the sign of b, and a == (a // b) * b + a % b as exactly as floats can.
+    double remainder = std::fmod(a, b);
+    double quotient = (a - remainder) / b;
+    if (remainder != 0 && (remainder < 0) != (b < 0)) {
+      remainder += b;
+      quotient -= 1;
+    } else if (remainder == 0) {
+      remainder = std::copysign(0.0, b);
+    }
+    if (op == "%") return Ok(remainder);
+    if (quotient == 0) return Ok(std::copysign(0.0, a / b));
+    const double floored = std::floor(quotient);
+    return Ok(quotient - floored > 0.5 ? floored + 1 : floored);
   }
   return Fail(absl::StrCat("operator ", op, " is not defined for floats"));
 }
@@ -197,7 +219,7 @@ ConstantResult EvaluateUnary(absl::string_view op, const Constant& a) {
   if (std::optional<Int> i = AsInt(a)) {
     if (op == "-") return Ok(-*i);
     if (op == "+") return Ok(*i);
-    if (op == "~") return std::holds_alternative<bool>(a) ? Ok(!std::get<bool>(a)) : Ok(~*i);
+    if (op == "~") return Ok(~*i);
   }
   if (const double* d = std::get_if<double>(&a)) {
     if (op == "-") return Ok(-*d);

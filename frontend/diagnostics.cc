@@ -7,22 +7,71 @@
 
 namespace trivet::frontend {
 
+namespace {
+
+// Letters in `text`, which is UTF-8: bytes that don't continue a letter.
+size_t LettersIn(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// Insertions, deletions, replacements and swaps of neighbours that make b of a.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string Count(size_t n, absl::string_view noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
+
+std::string DidYouMean(absl::string_view name, const std::vector<std::string>& candidates) {
+  // Two slips at most, and no more than a third of the word: short names are close to everything.
+  size_t best = std::min<size_t>(2, name.size() / 3) + 1;
+  const std::string* found = nullptr;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > 64 || name.size() > 64) continue;
+    const size_t distance = EditDistance(name, candidate);
+    if (distance >= best) continue;
+    best = distance;
+    found = &candidate;
+  }
+  return found == nullptr ? "" : absl::StrCat("did you mean '", *found, "'?");
+}
+
+uint32_t Diagnostic::Column() const {
+  if (span.column == 0) return 0;
+  return static_cast<uint32_t>(LettersIn(absl::string_view(source_line).substr(0, std::min<size_t>(span.column - 1, source_line.size())))) +
+         (source_line.empty() ? span.column : 1);
+}
+
 std::string Diagnostic::ToString() const {
   std::string out;
   if (span.line != 0) {
-    out = absl::StrCat(file, ":", span.line, ":", span.column, ": error: ", message);
+    out = absl::StrCat(file, ":", span.line, ":", Column(), ": error: ", message);
   } else {
     out = absl::StrCat(file, ": error: ", message);
   }
   if (!source_line.empty()) {
+    const absl::string_view line = source_line;
+    const size_t begin = std::min<size_t>(span.column == 0 ? 0 : span.column - 1, line.size());
     // Tabs are kept so that the caret lines up.
     std::string pad;
-    for (uint32_t i = 0; i + 1 < span.column && i < source_line.size(); ++i) {
-      pad += source_line[i] == '\t' ? '\t' : ' ';
+    for (char c : line.substr(0, begin)) {
+      if ((c & 0xC0) != 0x80) pad += c == '\t' ? '\t' : ' ';
     }
     size_t width = 1;
-    if (span.end_line == span.line && span.end_column > span.column) {
-      width = std::min<size_t>(span.end_column - span.column, source_line.size() - std::min(source_line.size(), pad.size()));
+    if (span.end_column > span.column && span.end_line == span.line) {
+      width = LettersIn(line.substr(begin, span.end_column - span.column));
     }
     absl::StrAppend(&out, "\n", absl::StrFormat("%5d", span.line), " | ", source_line, "\n      | ", pad, "^",
                     std::string(width > 1 ? width - 1 : 0, '~'));

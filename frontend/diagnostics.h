@@ -23,9 +23,16 @@ struct Diagnostic {
   std::vector<std::string> notes;    // call chain and the like, innermost first
   std::string hint;                  // may be empty
 
+  // The column as people count: letters from 1, where `span` counts bytes.
+  uint32_t Column() const;
   // The text shown above.
   std::string ToString() const;
 };
+
+// "1 argument", "3 arguments".
+std::string Count(size_t n, absl::string_view noun);
+// "did you mean 'offsets'?" for the candidate that is only a slip or two away from `name`; empty if none is.
+std::string DidYouMean(absl::string_view name, const std::vector<std::string>& candidates);
 
 class Diagnostics {
  public:

@@ -38,21 +38,28 @@ Value Emitter::Elementwise(Op op, absl::Span<const Value> operands, absl::Inline
 }
 
 Value Emitter::MakeConstant(const Type& type, const Constant& number) {
+  const DType dtype = type.dtype();
   int64_t bits = 0;
-  std::optional<Constant> known;
-  if (type.is_float()) {
-    bits = vm::BitsOf(type.dtype(), AsDouble(number).value_or(0));
-    known = Constant(AsDouble(number).value_or(0));
-  } else if (const double* d = std::get_if<double>(&number)) {
-    bits = vm::IsBool(type.dtype()) ? (*d != 0 ? 1 : 0) : vm::BitsOf(type.dtype(), static_cast<int64_t>(*d));
-    known = Constant(Int{bits});
+  if (const Int* i = std::get_if<Int>(&number); i != nullptr && DTypeOfNumber(number) == DType::kNone) {
+    return Error(absl::StrCat("the integer ", IntToString(*i), " does not fit into 64 bits"));
+  }
+  if (type.is_float() || std::holds_alternative<double>(number)) {
+    bits = vm::BitsOf(dtype, AsDouble(number).value_or(0));
   } else {
-    const Int value = WrapTo(type.dtype(), AsInt(number).value_or(0));
-    bits = vm::BitsOf(type.dtype(), static_cast<int64_t>(value));
-    known = vm::IsBool(type.dtype()) ? Constant(value != 0) : Constant(value);
+    bits = vm::BitsOf(dtype, static_cast<int64_t>(WrapTo(dtype, AsInt(number).value_or(0))));
   }
   Value result = Wrap(builder_.Constant(type, bits));
-  if (type.is_scalar()) result.set_known(known);
+  if (type.is_scalar()) {
+    // What is known is the rounded or wrapped value, as the running kernel has it.
+    if (type.is_float()) {
+      result.set_known(Constant(vm::ValueOf(dtype, bits)));
+    } else if (vm::IsBool(dtype)) {
+      result.set_known(Constant(bits != 0));
+    } else {
+      const Int value = vm::IntValueOf(dtype, bits);
+      result.set_known(Constant(WrapTo(dtype, value)));
+    }
+  }
   return result;
 }
 
@@ -189,7 +196,9 @@ bool Emitter::MatchPair(Value* a, Value* b, absl::string_view what, PairOptions 
   const std::optional<Constant> number_a = a_is_number ? std::optional(a->constant()) : std::nullopt;
   const std::optional<Constant> number_b = b_is_number ? std::optional(b->constant()) : std::nullopt;
   const auto bad_operand = [&](const Value& v) {
-    Error(absl::StrCat(what, ": expected a number or a tile, found ", v.Describe()));
+    const bool block = v.is_ssa() && v.type().is_block_ptr();
+    Error(absl::StrCat(what, ": expected a number or a tile, found ", v.Describe()),
+          block ? "a block pointer moves by tl.advance(pointer, offsets)" : "");
     return false;
   };
   if (a_is_number ? !IsNumber(*number_a) : !a->is_ssa()) return bad_operand(*a);
@@ -203,7 +212,13 @@ bool Emitter::MatchPair(Value* a, Value* b, absl::string_view what, PairOptions 
   const Type type_a = type_of(*a), type_b = type_of(*b);
   const bool pointers = type_a.is_pointer() || type_b.is_pointer();
   if (pointers && !options.allow_pointers) {
-    Error(absl::StrCat(what, ": not defined for pointers: ", type_a.ToString(), " and ", type_b.ToString()));
+    Error(absl::StrCat(what, ": not defined for pointers: ", type_a.ToString(), " and ", type_b.ToString()),
+          "load the elements first, with tl.load");
+    return false;
+  }
+  if (pointers && type_a.is_pointer() != type_b.is_pointer()) {
+    Error(absl::StrCat(what, ": one is a pointer, the other is not: ", type_a.ToString(), " and ", type_b.ToString()),
+          "pointer.to(tl.int64) gives the address as a number");
     return false;
   }
   if (pointers || !options.promote) {
@@ -472,7 +487,7 @@ std::optional<std::vector<int64_t>> Emitter::RequireInts(const Value& value, abs
 }
 
 std::optional<Type::Shape> Emitter::RequireShape(const Value& value, absl::string_view what) {
-  std::optional<std::vector<int64_t>> ints = RequireInts(value, what);
+  std::optional<std::vector<int64_t>> ints = RequireInts(value, absl::StrCat(what, ": the shape"));
   if (!ints) return std::nullopt;
   int64_t elements = 1;
   for (int64_t extent : *ints) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,6 @@ namespace trivet::frontend {
 // A compiled helper: which function of the module, and the shape of what it returns.
 struct Helper {
   std::unique_ptr<vm::Function> function;
-  vm::Type none;
   Value returns;           // run-time values inside are those of the helper; only structure and types count
   bool keeps_known = false;  // the known constants in `returns` hold for every call
   bool is_done = false;
@@ -77,8 +77,14 @@ class FunctionLowering {
   // True if the only return is the last statement of the body.
   static bool CanInline(const FunctionDef& def);
 
-  // Reports at the current span.
+  // Reports at the current span; inside a function of the language's library, at the author's call of it.
   Value Error(std::string message, std::string hint = "");
+  // After a mistake that makes the rest of this function pointless: nothing more of it is looked at.
+  void Abandon() { terminated_ = true; }
+  // True inside a helper, however deep.
+  bool is_helper() const { return caller_ != nullptr; }
+  // The constants that a range gives; nothing after an error. `what` names it in messages.
+  std::optional<std::vector<Value>> ConstantRange(const Value& range, absl::string_view what);
 
   Value LowerExpr(const Expr& expr);
   // The value of a host object: numbers, strings, types and tuples are taken over.
@@ -121,6 +127,7 @@ class FunctionLowering {
     bool is_static = false;
     std::vector<std::string> carried;  // names
     std::vector<Value> initial;        // their values at the start, for structure
+    Variables fixed;                   // assigned in the body too, but known only to the compiler: must stay as they are
     bool broken = false;               // static: a break was reached
   };
 
@@ -139,7 +146,19 @@ class FunctionLowering {
   void LowerDynamicIf(const Stmt& stmt, const Value& condition);
   void LowerFor(const Stmt& stmt);
   void LowerStaticFor(const Stmt& stmt, const std::vector<Value>& values);
-  void LowerDynamicFor(const Stmt& stmt, const Value& range);
+  // Start, end and step of a loop at run time, of one integer type.
+  std::optional<std::vector<Value>> RangeBounds(const Value& range);
+  void LowerDynamicFor(const Stmt& stmt, const RangeOptions& options, const std::vector<Value>& bounds);
+  // After a mistake in the head of an if or a loop: looks for further mistakes in the bodies. What they assign is unknown.
+  void LookForMistakes(const std::vector<const std::vector<StmtPtr>*>& bodies, const Expr* target);
+  // The statement is not in the language: names that it would define are unknown.
+  void RefuseStatement(const Stmt& stmt, const std::string& what, std::string hint = "");
+  // Says why names that only `body` assigns are missing.
+  void ForgetUntaken(const std::vector<StmtPtr>& body, std::string reason);
+  // After a loop: what could not be carried is unknown.
+  void DropFailed();
+  // The span of the statement that assigned the name last.
+  SourceSpan AssignedAt(const std::string& name) const;
   void LowerWhile(const Stmt& stmt);
   void LowerBreakOrContinue(bool is_break);
   // The variables that a loop body changes, made run-time values; fills loop->carried and initial.
@@ -152,6 +171,7 @@ class FunctionLowering {
   struct Branch {
     RegionId region;
     Variables variables;
+    std::map<std::string, SourceSpan> assigned_at;  // as of its end
     bool is_terminated = false;
   };
   Branch LowerBranch(const std::vector<StmtPtr>& body, const Variables& start);
@@ -166,10 +186,16 @@ class FunctionLowering {
   Value LowerListComp(const Expr& expr);
   Value BinaryValues(const std::string& op, const Value& a, const Value& b);
   Value HostBinary(const std::string& op, const Value& a, const Value& b);
+  // True if the language has the operation as a method of such values.
+  bool HasMethod(const Value& self, absl::string_view name);
   Value TypeAttribute(const vm::Type& type, const std::string& name);
   bool BindParameters(const FunctionDef& def, const HostPtr& host_function, CallArguments* arguments,
                       std::vector<std::pair<std::string, Value>>* bound);
+  // The calls that led to the function, innermost first.
   std::vector<std::string> CallChain() const;
+  // True if the callee would be nested too deep: a recursion that never ends.
+  bool IsTooDeep() const;
+  Value RecursionError(const FunctionDef& def);
 
   Compilation& compilation_;
   HostPtr host_function_;
@@ -179,6 +205,8 @@ class FunctionLowering {
   Emitter emitter_;
   Variables variables_;
   std::map<std::string, std::string> unavailable_;  // name: why it can't be used here
+  std::map<std::string, SourceSpan> assigned_at_;    // name: the statement that assigned it last
+  std::set<std::string> failed_;                     // carried variables of the current loop that change their type
   std::vector<Loop> loops_;
   bool terminated_ = false;  // the current region has its terminator; what follows is dead
   bool is_inline_ = false;

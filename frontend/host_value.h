@@ -27,6 +27,7 @@ enum class HostKind : uint8_t {
   kFunction,   // a @jit function
   kBuiltin,    // an operation of the language, by name: "load", "math.exp"
   kHostCall,   // a plain Python callable that may run at compile time (constexpr_function, dtype constructors)
+  kCallable,   // any other Python function, which kernels can't call
   kModule,     // a module: attributes only
   kClass,      // a class: attributes, and constants through it
   kObject,     // anything else
@@ -51,6 +52,8 @@ class HostValue {
   virtual std::string key() const = 0;
   // Attribute `name`; nullptr if there is none.
   virtual absl::StatusOr<HostPtr> GetAttribute(absl::string_view name) const = 0;
+  // Names that GetAttribute knows, for suggestions in messages.
+  virtual std::vector<std::string> attribute_names() const { return {}; }
   // Calls the object with host values.
   virtual absl::StatusOr<HostPtr> Call(const std::vector<HostPtr>& arguments,
                                        const std::vector<std::pair<std::string, HostPtr>>& keywords) const = 0;
@@ -66,7 +69,7 @@ class HostValue {
   virtual bool IsConstexprGlobal(absl::string_view name) const = 0;
   // Of kFunction: the evaluated default of a parameter; nullptr if there is none.
   virtual HostPtr DefaultOf(absl::string_view parameter) const = 0;
-  // Of kFunction: compile-time options, such as noinline.
+  // Of kFunction: facts about it. "library": it belongs to the language, not to the author.
   virtual bool FunctionFlag(absl::string_view /*flag*/) const { return false; }
 };
 

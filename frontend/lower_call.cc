@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "frontend/builtins.h"
 #include "frontend/function_lowering.h"
 
@@ -74,15 +75,34 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
       if (!result.ok()) return Error(std::string(result.status().message()));
       return FromHost(*result);
     }
-    default:
-      return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"),
-                   "decorate it with @triton.jit, or with @triton.constexpr_function if it computes compile-time values");
+    default: {
+      absl::StatusOr<HostPtr> name = target->GetAttribute("__name__");
+      const std::string own = name.ok() && *name != nullptr ? (*name)->text() : "";
+      std::string hint;
+      if (!own.empty() && host().LanguageMember(own) != nullptr) {
+        hint = absl::StrCat("the language has tl.", own);
+      } else if (target->kind() == HostKind::kCallable) {
+        hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it computes compile-time values";
+      }
+      return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"), std::move(hint));
+    }
   }
 }
 
 bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& function, CallArguments* arguments,
                                       std::vector<std::pair<std::string, Value>>* bound) {
   std::vector<std::pair<std::string, Value>>& keywords = arguments->keywords;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : def.parameters) {
+    if (!parameter.is_variadic) names.push_back(parameter.name);
+  }
+  for (const auto& [name, value] : keywords) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::string near = DidYouMean(name, names);
+    Error(absl::StrCat(def.name, "() got an unexpected keyword argument '", name, "'"),
+          near.empty() ? absl::StrCat("its parameters are ", absl::StrJoin(names, ", ")) : near);
+    return false;
+  }
   size_t next = 0;
   for (const Parameter& parameter : def.parameters) {
     if (parameter.is_variadic) {
@@ -105,7 +125,8 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
     } else if (HostPtr given = function->DefaultOf(parameter.name); given != nullptr) {
       value = FromHost(given);
     } else {
-      Error(absl::StrCat(def.name, "() is missing the argument '", parameter.name, "'"));
+      Error(absl::StrCat(def.name, "() is missing the argument '", parameter.name, "'"),
+            absl::StrCat("its parameters are ", absl::StrJoin(names, ", ")));
       return false;
     }
     if (parameter.is_constexpr && value.is_ssa()) {
@@ -120,19 +141,21 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
     bound->emplace_back(parameter.name, std::move(value));
   }
   if (next < arguments->positional.size()) {
-    Error(absl::StrCat(def.name, "() takes ", def.parameters.size(), " arguments, found ", arguments->positional.size()));
-    return false;
-  }
-  if (!keywords.empty()) {
-    Error(absl::StrCat(def.name, "() got an unexpected keyword argument '", keywords[0].first, "'"));
+    Error(absl::StrCat(def.name, "() takes ", Count(def.parameters.size(), "argument"), ", found ", arguments->positional.size()));
     return false;
   }
   return true;
 }
 
+Value FunctionLowering::RecursionError(const FunctionDef& def) {
+  return Error(absl::StrCat("recursion: ", def.name, "() calls itself, directly or through others"),
+               "a kernel can't recurse; write a loop");
+}
+
 Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments arguments) {
   absl::StatusOr<const FunctionDef*> def = target->function_def();
   if (!def.ok()) return Error(std::string(def.status().message()));
+  if (IsTooDeep()) return RecursionError(**def);
   std::vector<std::pair<std::string, Value>> bound;
   if (!BindParameters(**def, target, &arguments, &bound)) return Value();
 
@@ -168,10 +191,7 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
     helper.is_done = true;
   }
   const Helper& helper = *compilation_.helpers[index];
-  if (!helper.is_done) {
-    return Error(absl::StrCat("recursion: ", (*def)->name, "() calls itself, directly or through others"),
-                 "a kernel can't recurse; write a loop");
-  }
+  if (!helper.is_done) return RecursionError(**def);
   if (helper.has_failed || helper.returns.is_error()) return Value();
   std::vector<ValueId> operands;
   for (const auto& [name, value] : bound) value.Flatten(&operands);
@@ -189,10 +209,7 @@ Value FunctionLowering::CallInRegion(const HostPtr& target, std::vector<Value> v
   if (!def.ok()) return Error(std::string(def.status().message()));
   CallArguments arguments{std::move(values), {}, span_};
   if (!CanInline(**def)) return CallFunction(target, std::move(arguments));
-  int depth = 0;
-  for (const FunctionLowering* f = this; f != nullptr; f = f->caller_) {
-    if (++depth > 64) return Error(absl::StrCat("recursion: ", (*def)->name, "() calls itself, directly or through others"));
-  }
+  if (IsTooDeep()) return RecursionError(**def);
   std::vector<std::pair<std::string, Value>> bound;
   if (!BindParameters(**def, target, &arguments, &bound)) return Value();
   FunctionLowering inner(compilation_, target, **def, &function(), emitter_.builder().region(), this, span_);

@@ -64,18 +64,15 @@ Value FunctionLowering::ToCondition(const Value& value, absl::string_view what) 
 // --- if ----------------------------------------------------------------------------------------------------------------
 
 void FunctionLowering::LowerIf(const Stmt& stmt) {
-  const Value condition = LowerExpr(*stmt.value);
-  if (condition.is_error()) {
-    // Both branches are looked at for further mistakes, then what they assign is unknown.
-    const Variables before = variables_;
-    std::set<std::string> assigned;
-    CollectAssigned(stmt.body, &assigned);
-    CollectAssigned(stmt.orelse, &assigned);
-    variables_ = before;
-    for (const std::string& name : assigned) variables_[name] = Value();
-    return;
+  Value condition = LowerExpr(*stmt.value);
+  if (condition.is_ssa() && !condition.known()) {
+    {
+      SpanScope scope(this, stmt.value->span);
+      condition = ToCondition(condition, "the condition of 'if'");
+    }
+    if (!condition.is_error()) return LowerDynamicIf(stmt, condition);
   }
-  if (condition.is_ssa() && !condition.known()) return LowerDynamicIf(stmt, ToCondition(condition, "the condition of 'if'"));
+  if (condition.is_error()) return LookForMistakes({&stmt.body, &stmt.orelse}, nullptr);
   bool is_true = true;
   if (std::optional<Constant> known = condition.AsConstant()) {
     is_true = IsTrue(*known);
@@ -83,6 +80,37 @@ void FunctionLowering::LowerIf(const Stmt& stmt) {
     is_true = !condition.items().empty();
   }
   LowerBody(is_true ? stmt.body : stmt.orelse);
+  ForgetUntaken(is_true ? stmt.orelse : stmt.body,
+                absl::StrCat("it is assigned only in the branch of the 'if' at line ", stmt.span.line,
+                             " that is left out, since the condition is known to be ", is_true ? "true" : "false"));
+}
+
+void FunctionLowering::ForgetUntaken(const std::vector<StmtPtr>& body, std::string reason) {
+  std::set<std::string> assigned;
+  CollectAssigned(body, &assigned);
+  for (const std::string& name : assigned) {
+    if (variables_.count(name) == 0) unavailable_.emplace(name, reason);
+  }
+}
+
+void FunctionLowering::LookForMistakes(const std::vector<const std::vector<StmtPtr>*>& bodies, const Expr* target) {
+  const RegionId outer = emitter_.builder().region();
+  std::set<std::string> assigned;
+  if (target != nullptr) CollectTargets(*target, &assigned);
+  for (const std::vector<StmtPtr>* body : bodies) CollectAssigned(*body, &assigned);
+  const Variables before = variables_;
+  loops_.push_back({});  // break and continue are legal as far as anyone can tell
+  for (const std::vector<StmtPtr>* body : bodies) {
+    variables_ = before;
+    if (target != nullptr) Assign(*target, Value());
+    emitter_.builder().set_region(function().AddRegion());
+    LowerBody(*body);
+    terminated_ = false;
+  }
+  loops_.pop_back();
+  emitter_.builder().set_region(outer);
+  variables_ = before;
+  for (const std::string& name : assigned) variables_[name] = Value();
 }
 
 FunctionLowering::Branch FunctionLowering::LowerBranch(const std::vector<StmtPtr>& body, const Variables& start) {
@@ -93,12 +121,12 @@ FunctionLowering::Branch FunctionLowering::LowerBranch(const std::vector<StmtPtr
   terminated_ = false;
   LowerBody(body);
   branch.variables = std::move(variables_);
+  branch.assigned_at = assigned_at_;
   branch.is_terminated = terminated_;
   return branch;
 }
 
 void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) {
-  if (condition.is_error()) return;
   const RegionId outer = emitter_.builder().region();
   const Variables before = variables_;
   Branch then_branch = LowerBranch(stmt.body, before);
@@ -164,9 +192,11 @@ void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) 
         variables_.erase(name);
         unavailable_[name] = absl::StrCat("it is ", in_then.Describe(), " after one branch of the 'if' at line ",
                                           stmt.span.line, " and ", in_else.Describe(), " after the other");
-        if (before.count(name) != 0) {
+        if (auto old = before.find(name); old != before.end()) {
+          // Where it changed: in the branch whose value is not that of before.
+          SpanScope scope(this, in_then.SameStructure(old->second) ? else_branch.assigned_at[name] : then_branch.assigned_at[name]);
           Error(absl::StrCat("mismatched types for '", name, "': ", in_then.Describe(), " after the then-branch, ",
-                             in_else.Describe(), " after the else-branch"),
+                             in_else.Describe(), " after the else-branch of the 'if' at line ", stmt.span.line),
                 "convert both to one type, or use another name");
           variables_[name] = Value();
         }
@@ -209,7 +239,10 @@ std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<const st
     auto it = variables_.find(name);
     if (it == variables_.end() || it->second.is_error()) continue;
     it->second = Materialize(it->second);
-    if (HasCompileTimePart(it->second)) continue;  // must come out unchanged; checked at the end of the body
+    if (HasCompileTimePart(it->second)) {
+      loop->fixed[name] = it->second;
+      continue;
+    }
     loop->carried.push_back(name);
     loop->initial.push_back(it->second);
     it->second.Flatten(&ids);
@@ -238,21 +271,33 @@ std::optional<std::vector<ValueId>> FunctionLowering::CarriedNow(const Loop& loo
     }
     Value now = it->second;
     if (now.is_error()) {
+      failed_.insert(loop.carried[i]);
       ok = false;
       continue;
     }
     const Value& initial = loop.initial[i];
-    if (now.is_constant() && IsNumber(now.constant()) && initial.is_ssa() && initial.type().is_scalar()) {
+    if (now.is_constant() && IsNumber(now.constant()) && initial.is_ssa() && initial.type().is_number() &&
+        initial.type().is_scalar()) {
       now = emitter_.ToSsa(now, initial.type().dtype());
     }
     if (!now.SameStructure(initial)) {
-      Error(absl::StrCat("loop-carried variable '", loop.carried[i], "' has initial type ", initial.Describe(),
-                         " but is re-assigned to ", now.Describe(), " ", where),
+      SpanScope scope(this, AssignedAt(loop.carried[i]));
+      Error(absl::StrCat("'", loop.carried[i], "' is ", initial.Describe(), " before the loop but becomes ", now.Describe(), " ", where),
             "keep one type through the loop: convert with .to(...), or start from a value of the final type and shape");
+      failed_.insert(loop.carried[i]);
       ok = false;
       continue;
     }
     now.Flatten(&ids);
+  }
+  for (const auto& [name, initial] : loop.fixed) {
+    auto it = variables_.find(name);
+    if (it == variables_.end() || it->second.is_error() || it->second.SameStructure(initial)) continue;
+    SpanScope scope(this, AssignedAt(name));
+    Error(absl::StrCat("'", name, "' is ", initial.Describe(), " before the loop but becomes ", it->second.Describe(), " ", where),
+          initial.is_none() ? "start from a value of the final type and shape" : "a compile-time value can't change in a loop at run time");
+    failed_.insert(name);
+    ok = false;
   }
   if (!ok) return std::nullopt;
   return ids;
@@ -269,43 +314,63 @@ void FunctionLowering::ForgetNew(const Variables& before, absl::string_view reas
   }
 }
 
+std::optional<std::vector<Value>> FunctionLowering::ConstantRange(const Value& range, absl::string_view what) {
+  constexpr size_t kMaxValues = 100'000;
+  int64_t part[3];
+  const char* const names[] = {"start", "end", "step"};
+  for (size_t i = 0; i < 3; ++i) {
+    std::optional<int64_t> given = emitter_.RequireInt(range.items()[i], absl::StrCat("the ", names[i], " of ", what));
+    if (!given) return std::nullopt;
+    part[i] = *given;
+  }
+  if (part[2] == 0) {
+    Error(absl::StrCat("the step of ", what, " must not be zero"));
+    return std::nullopt;
+  }
+  std::vector<Value> values;
+  // Int: the last step may leave 64 bits.
+  for (Int i = part[0]; part[2] > 0 ? i < part[1] : i > part[1]; i += part[2]) {
+    if (values.size() == kMaxValues) {
+      Error(absl::StrCat(what, " has more than ", kMaxValues, " values: ", part[0], " to ", part[1], " by ", part[2]),
+            "use tl.range, which is a loop at run time");
+      return std::nullopt;
+    }
+    values.push_back(Value::Of(i));
+  }
+  return values;
+}
+
 void FunctionLowering::LowerFor(const Stmt& stmt) {
   if (!stmt.orelse.empty()) Error("'else' of a for loop is not supported");
   const Value iterable = LowerExpr(*stmt.value);
-  if (iterable.is_error()) {
-    std::set<std::string> assigned;
-    CollectTargets(*stmt.target, &assigned);
-    CollectAssigned(stmt.body, &assigned);
-    for (const std::string& name : assigned) variables_[name] = Value();
-    return;
-  }
-  if (iterable.is_tuple()) return LowerStaticFor(stmt, iterable.items());
-  if (iterable.kind() != ValueKind::kRange) {
-    Error(absl::StrCat("a for loop runs over range, tl.range, tl.static_range or a tuple, not over ", iterable.Describe()));
-    return;
-  }
-  if (!iterable.range()->is_static) return LowerDynamicFor(stmt, iterable);
-  std::optional<int64_t> lower = emitter_.RequireInt(iterable.items()[0], "the start of tl.static_range");
-  std::optional<int64_t> upper = emitter_.RequireInt(iterable.items()[1], "the end of tl.static_range");
-  std::optional<int64_t> step = emitter_.RequireInt(iterable.items()[2], "the step of tl.static_range");
-  if (!lower || !upper || !step) return;
-  if (*step == 0) {
-    Error("the step of a range must not be zero");
-    return;
-  }
-  std::vector<Value> values;
-  for (int64_t i = *lower; *step > 0 ? i < *upper : i > *upper; i += *step) {
-    values.push_back(Value::Of(Int{i}));
-    if (values.size() > 100000) {
-      Error(absl::StrCat("tl.static_range(", *lower, ", ", *upper, ", ", *step, ") unrolls more than 100000 times"), "use tl.range");
-      return;
+  const bool is_range = iterable.kind() == ValueKind::kRange;
+  if (is_range && !iterable.range()->is_static) {
+    std::optional<std::vector<Value>> bounds;
+    {
+      SpanScope scope(this, stmt.value->span);
+      bounds = RangeBounds(iterable);
     }
+    if (bounds) return LowerDynamicFor(stmt, *iterable.range(), *bounds);
+  } else {
+    std::optional<std::vector<Value>> values;
+    {
+      SpanScope scope(this, stmt.value->span);
+      if (is_range) {
+        values = ConstantRange(iterable, "tl.static_range");
+      } else if (iterable.is_tuple()) {
+        values = iterable.items();
+      } else if (!iterable.is_error()) {
+        Error(absl::StrCat("a for loop runs over range, tl.range, tl.static_range or a tuple, not over ", iterable.Describe()),
+              iterable.is_ssa() && iterable.type().is_tile() ? "write what happens to one element; the operators do it to all at once" : "");
+      }
+    }
+    if (values) return LowerStaticFor(stmt, *values);
   }
-  LowerStaticFor(stmt, values);
+  LookForMistakes({&stmt.body}, stmt.target.get());
 }
 
 void FunctionLowering::LowerStaticFor(const Stmt& stmt, const std::vector<Value>& values) {
-  loops_.push_back({.is_static = true, .carried = {}, .initial = {}, .broken = false});
+  loops_.push_back({.is_static = true, .carried = {}, .initial = {}, .fixed = {}, .broken = false});
   for (const Value& value : values) {
     Assign(*stmt.target, value);
     LowerBody(stmt.body);
@@ -320,29 +385,43 @@ void FunctionLowering::LowerStaticFor(const Stmt& stmt, const std::vector<Value>
   loops_.pop_back();
 }
 
-void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const Value& range) {
-  Value bounds[3];
+std::optional<std::vector<Value>> FunctionLowering::RangeBounds(const Value& range) {
+  std::vector<Value> bounds;
   const char* const names[] = {"start", "end", "step"};
   DType dtype = DType::kNone;
-  for (int i = 0; i < 3; ++i) {
-    bounds[i] = emitter_.ToSsa(range.items()[static_cast<size_t>(i)]);
-    if (bounds[i].is_error()) return;
-    if (!bounds[i].type().is_scalar() || !bounds[i].type().is_integer()) {
-      Error(absl::StrCat("the ", names[i], " of a range must be an integer scalar, found ", bounds[i].type().ToString()));
-      return;
+  for (size_t i = 0; i < 3; ++i) {
+    Value bound = range.items()[i];
+    if (!bound.is_ssa() && !(bound.is_constant() && AsInt(bound.constant()))) {
+      if (!bound.is_error()) Error(absl::StrCat("the ", names[i], " of a range must be an integer, found ", bound.Describe()));
+      return std::nullopt;
     }
-    const DType t = vm::IsBool(bounds[i].type().dtype()) ? DType::kI32 : bounds[i].type().dtype();
+    bound = emitter_.ToSsa(bound);
+    if (bound.is_error()) return std::nullopt;
+    if (!bound.type().is_scalar() || !bound.type().is_integer()) {
+      Error(absl::StrCat("the ", names[i], " of a range must be an integer scalar, found ", bound.type().ToString()));
+      return std::nullopt;
+    }
+    const DType t = vm::IsBool(bound.type().dtype()) ? DType::kI32 : bound.type().dtype();
     dtype = dtype == DType::kNone ? t : Promote(dtype, false, t, false, false).dtype;
+    bounds.push_back(std::move(bound));
   }
   for (Value& bound : bounds) bound = emitter_.Cast(bound, dtype);
   if (std::optional<Int> step = bounds[2].AsKnownInt(); step && *step == 0) {
     Error("the step of a range must not be zero");
-    return;
+    return std::nullopt;
   }
+  return bounds;
+}
 
+void FunctionLowering::DropFailed() {
+  for (const std::string& name : failed_) variables_[name] = Value();
+  failed_.clear();
+}
+
+void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& options, const std::vector<Value>& bounds) {
+  const DType dtype = bounds[0].type().dtype();
   Loop loop;
   std::vector<ValueId> operands = {bounds[0].id(), bounds[1].id(), bounds[2].id()};
-  const Variables before_all = variables_;
   // The loop variable itself is not carried.
   std::set<std::string> targets;
   CollectTargets(*stmt.target, &targets);
@@ -371,7 +450,6 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const Value& range) {
   terminated_ = false;
   ForgetNew(before, absl::StrCat("it is assigned inside the loop at line ", stmt.span.line, " only"));
   emitter_.builder().set_region(outer);
-  const RangeOptions& options = *range.range();
   const OpId op = emitter_.builder().Create(
       Op::kFor, operands, types,
       {options.num_stages, options.unroll, int64_t{options.flatten}, int64_t{options.warp_specialize},
@@ -380,6 +458,7 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const Value& range) {
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
   variables_ = before;
   BindCarried(loop, results);
+  DropFailed();
   for (const std::string& name : targets) {
     unavailable_[name] = absl::StrCat("it is the variable of the loop at line ", stmt.span.line);
   }
@@ -434,10 +513,11 @@ void FunctionLowering::LowerWhile(const Stmt& stmt) {
   ForgetNew(before, absl::StrCat("it is assigned inside the loop at line ", stmt.span.line, " only"));
   emitter_.builder().set_region(outer);
   variables_ = before;
-  if (condition.is_error()) return;
+  if (condition.is_error()) return DropFailed();
   const OpId op = emitter_.builder().Create(Op::kWhile, initial, types, {}, {head, body});
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
   BindCarried(loop, results);
+  DropFailed();
 }
 
 void FunctionLowering::LowerBreakOrContinue(bool is_break) {

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "frontend/builtins.h"
 #include "frontend/function_lowering.h"
 
 namespace trivet::frontend {
@@ -94,7 +95,8 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
     case ExprKind::kLambda:
       return Error("a lambda is not supported in a kernel", "write a helper function with @triton.jit");
     case ExprKind::kUnsupported:
-      return Error(absl::StrCat("unsupported expression: ", expr.text));
+      return Error(absl::StrCat(expr.text, " is not supported in a kernel"),
+                   expr.text == "a dictionary" || expr.text == "a set" ? "use a tuple, or parameters of their own" : "");
   }
   return Value();
 }
@@ -106,7 +108,11 @@ Value FunctionLowering::LowerName(const Expr& expr) {
     return Error(absl::StrCat("'", expr.name, "' is not defined here: ", why->second));
   }
   HostPtr host = host_function_->LookUp(expr.name);
-  if (host == nullptr) return Error(absl::StrCat("'", expr.name, "' is not defined"));
+  if (host == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : variables_) names.push_back(name);
+    return Error(absl::StrCat("'", expr.name, "' is not defined"), DidYouMean(expr.name, names));
+  }
   switch (host->kind()) {
     case HostKind::kNone:
     case HostKind::kBool:
@@ -318,7 +324,10 @@ Value FunctionLowering::LowerIfExp(const Expr& expr) {
     if (condition.is_tuple()) is_true = !condition.items().empty();
     return LowerExpr(is_true ? *expr.a : *expr.c);
   }
-  condition = ToCondition(condition, "the condition of 'a if c else b'");
+  {
+    SpanScope scope(this, expr.b->span);
+    condition = ToCondition(condition, "the condition of 'a if c else b'");
+  }
   if (condition.is_error()) return condition;
   // As a real `if`: only one side runs, so a load in the other can't fault.
   const RegionId outer = emitter_.builder().region();
@@ -390,14 +399,9 @@ Value FunctionLowering::LowerListComp(const Expr& expr) {
   if (iterable.is_tuple()) {
     inputs = iterable.items();
   } else if (iterable.kind() == ValueKind::kRange) {
-    std::optional<int64_t> lower = emitter_.RequireInt(iterable.items()[0], "the start of a range in a comprehension");
-    std::optional<int64_t> upper = emitter_.RequireInt(iterable.items()[1], "the end of a range in a comprehension");
-    std::optional<int64_t> step = emitter_.RequireInt(iterable.items()[2], "the step of a range in a comprehension");
-    if (!lower || !upper || !step) return Value();
-    if (*step == 0) return Error("the step of a range must not be zero");
-    for (int64_t i = *lower; (*step > 0 ? i < *upper : i > *upper) && inputs.size() < 10000; i += *step) {
-      inputs.push_back(Value::Of(Int{i}));
-    }
+    std::optional<std::vector<Value>> values = ConstantRange(iterable, "a range in a comprehension");
+    if (!values) return Value();
+    inputs = *std::move(values);
   } else {
     return Error(absl::StrCat("a comprehension runs over a tuple or a constant range, not over ", iterable.Describe()));
   }
@@ -419,6 +423,13 @@ Value FunctionLowering::LowerListComp(const Expr& expr) {
   }
   variables_ = saved;
   return Value::Tuple(std::move(items));
+}
+
+bool FunctionLowering::HasMethod(const Value& self, absl::string_view name) {
+  if (self.is_ssa() && self.type().is_desc()) return IsBuiltin(absl::StrCat("desc.", name));
+  if (IsTensorMethod(name)) return true;
+  HostPtr member = host().LanguageMember(name);
+  return member != nullptr && member->kind() == HostKind::kFunction;
 }
 
 // --- attributes and indices --------------------------------------------------------------------------------------------
@@ -469,7 +480,13 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
     if (name == "rank" || name == "ndim") return Value::Of(Int{type.rank()});
     if (name == "T") return CallBuiltin("trans", {{value}, {}, span_});
     if (name == "value" && value.known()) return value;
-    return Value::Method(value, name);
+    if (HasMethod(value, name)) return Value::Method(value, name);
+    if (type.is_desc()) {
+      return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"),
+                   "a tensor descriptor has load, store, gather, scatter, atomic_add and the other atomics");
+    }
+    return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"),
+                 type.is_pointer() ? "a kernel sees a tensor as a pointer: pass its sizes and strides as parameters" : "");
   }
   if (value.is_constant()) {
     if (const Type* type = std::get_if<Type>(&value.constant())) return TypeAttribute(*type, name);
@@ -482,7 +499,7 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
         absl::StatusOr<HostPtr> member = self->GetAttribute(name);
         if (member.ok() && *member != nullptr) return Value::Host(*member);
       }
-      return Value::Method(value, name);
+      if (HasMethod(value, name)) return Value::Method(value, name);
     }
   }
   if (value.is_tuple()) {
@@ -496,12 +513,16 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
     absl::StatusOr<HostPtr> member = self->GetAttribute(name);
     if (!member.ok()) return Error(std::string(member.status().message()));
     if (*member != nullptr) return FromHost(*member);
+    return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"), DidYouMean(name, self->attribute_names()));
   }
   return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"));
 }
 
 Value FunctionLowering::GetItem(const Value& value, const Value& index) {
   if (value.is_error() || index.is_error()) return Value();
+  for (const Value& part : index.items()) {
+    if (part.is_error()) return Value();
+  }
   if (value.is_tuple()) {
     const int64_t size = static_cast<int64_t>(value.items().size());
     if (index.kind() == ValueKind::kSlice) {
@@ -553,7 +574,10 @@ Value FunctionLowering::GetItem(const Value& value, const Value& index) {
     const bool whole = one.kind() == ValueKind::kSlice && one.items()[0].is_none() && one.items()[1].is_none() &&
                        one.items()[2].is_none();
     if (!whole) {
-      return Error(absl::StrCat("unsupported index of a tile: ", one.Describe(), "; a tile is indexed with ':' and None only"),
+      if (value.type().is_pointer()) {
+        return Error(absl::StrCat("a pointer can't be indexed, found ", value.Describe()), "write tl.load(pointer + offset)");
+      }
+      return Error(absl::StrCat("a tile can't be indexed with ", one.Describe(), ", only with ':' and None"),
                    "use tl.gather, tl.split, or a load through pointers");
     }
     ++axis;

@@ -62,25 +62,46 @@ FunctionLowering::SpanScope::~SpanScope() {
   lowering_->emitter_.builder().set_location({lowering_->file_index_, saved_.line, saved_.column});
 }
 
+bool FunctionLowering::IsTooDeep() const {
+  constexpr int kMaxDepth = 100;
+  int depth = 0;
+  for (const FunctionLowering* f = this; f != nullptr; f = f->caller_) ++depth;
+  return depth > kMaxDepth;
+}
+
+SourceSpan FunctionLowering::AssignedAt(const std::string& name) const {
+  auto it = assigned_at_.find(name);
+  return it == assigned_at_.end() ? span_ : it->second;
+}
+
 std::vector<std::string> FunctionLowering::CallChain() const {
   std::vector<std::string> chain;
   const FunctionLowering* inner = this;
   for (const FunctionLowering* f = caller_; f != nullptr && chain.size() < 8; inner = f, f = f->caller_) {
-    chain.push_back(absl::StrCat("called from ", f->def_.file, ":", inner->call_span_.line, ":",
-                                 inner->call_span_.column, " in ", f->def_.name, "()"));
+    std::string call = absl::StrCat("called from ", f->def_.file, ":", inner->call_span_.line, ":", inner->call_span_.column,
+                                    " in ", f->def_.name, "()");
+    if (chain.empty() || chain.back() != call) chain.push_back(std::move(call));  // a recursion shows once
   }
   return chain;
 }
 
 Value FunctionLowering::Error(std::string message, std::string hint) {
   Diagnostic d;
-  d.file = def_.file;
   d.span = span_;
   d.message = std::move(message);
   d.hint = std::move(hint);
-  d.notes = CallChain();
-  if (span_.line >= def_.first_line && span_.line - def_.first_line < def_.source_lines.size()) {
-    d.source_line = def_.source_lines[span_.line - def_.first_line];
+  // The author wrote the call, not the library behind it.
+  const FunctionLowering* shown = this;
+  while (shown->caller_ != nullptr && shown->host_function_->FunctionFlag("library")) {
+    d.notes.push_back(absl::StrCat("in ", shown->def_.name, "() of the language's library, ", shown->def_.file, ":", d.span.line));
+    d.span = shown->call_span_;
+    shown = shown->caller_;
+  }
+  const FunctionDef& def = shown->def_;
+  d.file = def.file;
+  for (std::string& note : shown->CallChain()) d.notes.push_back(std::move(note));
+  if (d.span.line >= def.first_line && d.span.line - def.first_line < def.source_lines.size()) {
+    d.source_line = def.source_lines[d.span.line - def.first_line];
   }
   compilation_.diagnostics.Add(std::move(d));
   return Value();
@@ -156,25 +177,28 @@ void FunctionLowering::LowerStmt(const Stmt& stmt) {
       return LowerRaise(stmt);
     case StmtKind::kDelete:
       for (const ExprPtr& target : stmt.targets) {
-        if (target->kind == ExprKind::kName) variables_.erase(target->name);
+        if (target->kind != ExprKind::kName) continue;
+        if (LowerExpr(*target).is_error()) continue;  // reports a name that isn't there
+        variables_.erase(target->name);
+        unavailable_[target->name] = absl::StrCat("it is deleted at line ", stmt.span.line);
       }
       return;
     case StmtKind::kWith:
-      Error("'with' is not supported in a kernel");
-      return;
+      return RefuseStatement(stmt, "'with'");
     case StmtKind::kGlobal:
-      Error(absl::StrCat("'", stmt.text, "' is not supported in a kernel"), "a kernel can't change variables outside itself");
-      return;
+      return RefuseStatement(stmt, absl::StrCat("'", stmt.text, "'"), "a kernel can't change variables outside itself");
     case StmtKind::kFunctionDef:
-      Error("a function inside a kernel is not supported", "define it outside and decorate it with @triton.jit");
-      return;
+      return RefuseStatement(stmt, "a function inside a function", "define it outside and decorate it with @triton.jit");
     case StmtKind::kImport:
-      Error("an import inside a kernel is not supported", "import at the top of the file");
-      return;
+      return RefuseStatement(stmt, "'import'", "import at the top of the file");
     case StmtKind::kUnsupported:
-      Error(absl::StrCat("unsupported statement: ", stmt.text));
-      return;
+      return RefuseStatement(stmt, absl::StrCat("'", stmt.text, "'"));
   }
+}
+
+void FunctionLowering::RefuseStatement(const Stmt& stmt, const std::string& what, std::string hint) {
+  Error(absl::StrCat(what, " is not supported in a kernel"), std::move(hint));
+  for (const ExprPtr& target : stmt.targets) variables_[target->name] = Value();
 }
 
 Value FunctionLowering::Materialize(const Value& value) {
@@ -195,6 +219,7 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
         if (defined.name.empty()) defined.name = target.name;
       }
       unavailable_.erase(target.name);
+      assigned_at_[target.name] = span_;
       variables_[target.name] = value;
       return;
     }
@@ -205,7 +230,7 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
         return;
       }
       if (!value.is_tuple()) {
-        Error(absl::StrCat("cannot unpack ", value.Describe(), " into ", target.items.size(), " names"));
+        Error(absl::StrCat("cannot unpack ", value.Describe(), " into ", Count(target.items.size(), "name")));
         for (const ExprPtr& item : target.items) Assign(*item, Value());
         return;
       }
@@ -215,7 +240,7 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
       }
       const size_t have = value.items().size(), want = target.items.size();
       if (starred == want ? have != want : have + 1 < want) {
-        Error(absl::StrCat("cannot unpack ", have, " values into ", want, " names"));
+        Error(absl::StrCat("cannot unpack ", value.Describe(), ", which is ", Count(have, "value"), ", into ", Count(want, "name")));
         for (const ExprPtr& item : target.items) Assign(*item, Value());
         return;
       }
@@ -233,8 +258,24 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
       return;
     }
     case ExprKind::kSubscript: {
+      const Value base = LowerExpr(*target.a);
+      if (base.is_error()) return;
       SpanScope scope(this, target.span);
-      Error("assignment to an element of a tile is not supported", "use tl.where with a mask of the positions to change");
+      if (base.is_tuple()) {
+        Error("a tuple can't be changed", "make a new one: (a, *rest)");
+      } else if (base.is_ssa() && base.type().is_pointer()) {
+        Error(absl::StrCat("a pointer can't be indexed, found ", base.Describe()), "write tl.store(pointer + offset, value)");
+      } else {
+        Error(absl::StrCat("an element of ", base.Describe(), " can't be assigned"),
+              "use tl.where with a mask of the positions to change");
+      }
+      return;
+    }
+    case ExprKind::kAttribute: {
+      const Value base = LowerExpr(*target.a);
+      if (base.is_error()) return;
+      SpanScope scope(this, target.span);
+      Error(absl::StrCat("an attribute of ", base.Describe(), " can't be assigned"));
       return;
     }
     default: {
@@ -313,6 +354,7 @@ void FunctionLowering::LowerAssert(const Stmt& stmt) {
     if (!IsTrue(*known)) {
       std::optional<std::string> text = emitter_.RequireString(message, "the message of an assert");
       Error(absl::StrCat("assertion is false at compile time", text && !text->empty() ? absl::StrCat(": ", *text) : ""));
+      if (is_helper()) Abandon();
     }
     return;
   }
@@ -339,6 +381,7 @@ void FunctionLowering::LowerRaise(const Stmt& stmt) {
     }
   }
   Error(absl::StrCat("the kernel raises ", what));
+  Abandon();
 }
 
 }  // namespace trivet::frontend

@@ -1,5 +1,6 @@
 #include "frontend/value.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -12,12 +13,15 @@ std::string Value::Describe() const {
     case ValueKind::kSsa:
       return type_.ToString();
     case ValueKind::kConstant:
-      return IsNone(constant_) ? "None" : absl::StrCat("constant ", ToString(constant_));
+      if (IsNone(constant_)) return "None";
+      return absl::StrCat(std::holds_alternative<vm::Type>(constant_) ? "the type " : "constant ", ToString(constant_));
     case ValueKind::kTuple:
       return absl::StrCat("(", absl::StrJoin(items_, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
                           ")");
     case ValueKind::kHost:
-      return host_->kind() == HostKind::kBuiltin ? absl::StrCat("tl.", host_->text()) : host_->text();
+      if (host_->kind() != HostKind::kBuiltin) return host_->text();
+      if (absl::StartsWith(host_->text(), "py.")) return absl::StrCat("Python's ", host_->text().substr(3), "()");
+      return absl::StrCat(absl::StrContains(host_->text(), '.') ? "" : "tl.", host_->text());
     case ValueKind::kMethod:
       return absl::StrCat("method '", name_, "' of ", items_[0].Describe());
     case ValueKind::kRange:

@@ -128,7 +128,7 @@ class Converter {
       e->kind = ExprKind::kLambda;
     } else {
       e->kind = ExprKind::kUnsupported;
-      e->text = type;
+      e->text = NameOfSyntax(type);
     }
     return e;
   }
@@ -137,6 +137,48 @@ class Converter {
   static std::string Text(py::handle h) { return py::cast<std::string>(h); }
   static std::string TypeName(py::handle node) {
     return py::cast<std::string>(py::type::handle_of(node).attr("__name__"));
+  }
+
+  // What people call the syntax behind a class of Python's ast.
+  static std::string NameOfSyntax(const std::string& type) {
+    static const std::pair<const char*, const char*> kNames[] = {
+        {"Yield", "'yield'"},      {"YieldFrom", "'yield from'"}, {"Await", "'await'"},
+        {"Dict", "a dictionary"},  {"DictComp", "a dictionary"},  {"Set", "a set"},
+        {"SetComp", "a set"},      {"ListComp", "a comprehension with more than one 'for'"},
+        {"Try", "try"},            {"TryStar", "try"},            {"Match", "match"},
+        {"ClassDef", "class"},     {"AsyncFor", "async for"},     {"AsyncWith", "async with"},
+        {"AsyncFunctionDef", "async def"}, {"TypeAlias", "type"}};
+    for (const auto& [from, to] : kNames) {
+      if (type == from) return to;
+    }
+    return type;
+  }
+
+  // The names that a statement would define, as kName targets: for statements that kernels can't have.
+  std::vector<ExprPtr> DefinedNames(py::handle node) {
+    std::vector<ExprPtr> out;
+    const auto add = [&](py::handle name) {
+      auto e = std::make_unique<Expr>();
+      e->kind = ExprKind::kName;
+      e->span = Span(node);
+      e->name = Text(name);
+      e->name = e->name.substr(0, e->name.find('.'));
+      out.push_back(std::move(e));
+    };
+    const std::string own = TypeName(node);
+    if (own == "FunctionDef" || own == "AsyncFunctionDef" || own == "ClassDef") {
+      add(node.attr("name"));
+      return out;
+    }
+    for (py::handle inner : py::module_::import("ast").attr("walk")(node)) {
+      const std::string type = TypeName(inner);
+      if (type == "Name" && TypeName(inner.attr("ctx")) == "Store") add(inner.attr("id"));
+      if (type == "alias") add(inner.attr("asname").is_none() ? inner.attr("name") : inner.attr("asname"));
+      if ((type == "MatchAs" || type == "MatchStar" || type == "ExceptHandler") && !inner.attr("name").is_none()) {
+        add(inner.attr("name"));
+      }
+    }
+    return out;
   }
 
   std::vector<ExprPtr> Expressions(py::handle list) {
@@ -242,18 +284,20 @@ class Converter {
       s->targets = Expressions(node.attr("targets"));
     } else if (type == "With") {
       s->kind = StmtKind::kWith;
-      s->body = Body(node.attr("body"));
+      s->targets = DefinedNames(node);
     } else if (type == "Global" || type == "Nonlocal") {
       s->kind = StmtKind::kGlobal;
       s->text = type == "Global" ? "global" : "nonlocal";
     } else if (type == "FunctionDef") {
       s->kind = StmtKind::kFunctionDef;
-      s->text = Text(node.attr("name"));
+      s->targets = DefinedNames(node);
     } else if (type == "Import" || type == "ImportFrom") {
       s->kind = StmtKind::kImport;
+      s->targets = DefinedNames(node);
     } else {
       s->kind = StmtKind::kUnsupported;
-      s->text = type;
+      s->text = NameOfSyntax(type);
+      s->targets = DefinedNames(node);
     }
     return s;
   }

@@ -97,7 +97,7 @@ py::tuple Compile(const py::object& kernel, const py::list& specs, const std::ve
   if (!result.diagnostics.empty()) {
     py::list texts;
     for (const frontend::Diagnostic& d : result.diagnostics.all()) {
-      texts.append(py::make_tuple(d.file, d.span.line, d.span.column, d.message, d.ToString()));
+      texts.append(py::make_tuple(d.file, d.span.line, d.Column(), d.message, d.ToString()));
     }
     return py::make_tuple(py::none(), texts, globals);
   }

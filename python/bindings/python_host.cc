@@ -1,7 +1,10 @@
 #include "python/bindings/python_host.h"
 
+#include <pybind11/stl.h>
+
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "python/bindings/ast_convert.h"
 
@@ -31,6 +34,8 @@ auto Guarded(const Work& work) -> absl::StatusOr<decltype(work())> {
     return work();
   } catch (py::error_already_set& error) {
     return absl::InvalidArgumentError(Str(error.value().is_none() ? error.type() : error.value()));
+  } catch (const py::cast_error& error) {
+    return absl::InternalError(error.what());
   }
 }
 
@@ -115,6 +120,17 @@ class PythonValue : public frontend::HostValue {
     });
   }
 
+  std::vector<std::string> attribute_names() const override {
+    const absl::StatusOr<std::vector<std::string>> names =
+        Guarded([&] { return py::cast<std::vector<std::string>>(object_.attr("__dir__")()); });
+    return names.ok() ? *names : std::vector<std::string>();
+  }
+  bool FunctionFlag(absl::string_view flag) const override {
+    if (flag != "library" || kind_ != HostKind::kFunction) return false;
+    const absl::StatusOr<std::string> name = Guarded([&] { return Str(object_.attr("__module__")); });
+    return name.ok() && absl::StartsWith(*name, "trivet.language.");
+  }
+
   absl::StatusOr<HostPtr> Call(const std::vector<HostPtr>& arguments,
                                const std::vector<std::pair<std::string, HostPtr>>& keywords) const override {
     return Guarded([&] {
@@ -197,6 +213,7 @@ class PythonValue : public frontend::HostValue {
       const bool makes_type = PyObject_IsSubclass(raw, classes->dtype.ptr()) == 1;
       return makes_type ? HostKind::kHostCall : HostKind::kClass;
     }
+    if (PyFunction_Check(raw) != 0) return HostKind::kCallable;
     if (PyCallable_Check(raw) != 0 && py::hasattr(object_, "__self__")) {
       // Methods of compile-time values: "abc".upper, (8).bit_length, dtype.to_...
       const py::object self = object_.attr("__self__");
@@ -205,6 +222,7 @@ class PythonValue : public frontend::HostValue {
           py::isinstance(self, classes->dtype)) {
         return HostKind::kHostCall;
       }
+      if (PyCFunction_Check(raw) != 0) return HostKind::kCallable;
     }
     return HostKind::kObject;
   }

@@ -1,0 +1,13 @@
+"""Offsets of another rank."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(x, n):
+    p = tl.make_block_ptr(x, (n, n), (n, 1), (0, 0), (16, 16), (1, 0))
+    tl.advance(p, (16,))  # wrong
+
+
+ARGS = {"x": "*fp32", "n": "i32"}

@@ -1,0 +1,12 @@
+"""An order that is no permutation."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(x, n):
+    tl.make_block_ptr(x, (n, n), (n, 1), (0, 0), (16, 16), (1, 1))  # wrong
+
+
+ARGS = {"x": "*fp32", "n": "i32"}

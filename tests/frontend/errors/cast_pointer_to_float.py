@@ -1,0 +1,12 @@
+"""An address as a float."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(x):
+    x.to(tl.float32)  # wrong
+
+
+ARGS = {"x": "*fp32"}

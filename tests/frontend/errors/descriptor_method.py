@@ -1,0 +1,13 @@
+"""A method that descriptors don't have."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(x, n):
+    d = tl.make_tensor_descriptor(x, [n, n], [n, 1], [16, 16])
+    d.sum(0)  # wrong
+
+
+ARGS = {"x": "*fp32", "n": "i32"}

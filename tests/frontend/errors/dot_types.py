@@ -1,0 +1,12 @@
+"""Two element types."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel():
+    tl.dot(tl.zeros([16, 16], tl.float16), tl.zeros([16, 16], tl.float32))  # wrong
+
+
+ARGS = {}

@@ -1,0 +1,12 @@
+"""PTX text."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(n):
+    tl.inline_asm_elementwise("mov.u32 $0, $1;", "=r,r", [n], tl.int32, True, 1)  # wrong
+
+
+ARGS = {"n": "i32"}

@@ -1,0 +1,12 @@
+"""An offset that is a float."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(x):
+    tl.load(x + 1.5)  # wrong
+
+
+ARGS = {"x": "*fp32"}

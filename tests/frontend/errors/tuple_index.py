@@ -1,0 +1,12 @@
+"""Outside the tuple."""
+
+import trivet as triton
+import trivet.language as tl
+
+
+@triton.jit
+def kernel(p):
+    p[2] + 1  # wrong
+
+
+ARGS = {"p": ("i32", "i32")}
