@@ -25,7 +25,6 @@ sort, flip, xor_sum  as the input                          as the input         
 from ..jit import constexpr_function, jit
 from . import core, math
 
-
 # --- compile-time helpers ----------------------------------------------------------------------------------------------
 
 
