@@ -80,14 +80,28 @@ _BOOL, _SIGNED, _UNSIGNED, _FLOAT = 1, 2, 3, 4
 _FACTS = {name: (bits, storage, kind) for name, bits, storage, kind in _element_types()}
 
 
+# (mantissa bits, exponent bias) of the float types.
+_FLOAT_LAYOUT = {"fp8e4b15": (3, 15), "fp8e4nv": (3, 7), "fp8e4b8": (3, 8), "fp8e5": (2, 15), "fp8e5b16": (2, 16),
+                 "fp16": (10, 15), "bf16": (7, 127), "fp32": (23, 127), "fp64": (52, 1023)}  # fmt: skip
+
+
 class dtype:  # noqa: N801 (Triton's name)
     """An element type: ``tl.float32``, ``tl.int1``, …"""
 
-    SIGNED_TYPES = ["int8", "int16", "int32", "int64"]
-    UNSIGNED_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
+    SINT_TYPES = ["int8", "int16", "int32", "int64"]
+    UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
     FP_TYPES = ["fp8e4b15", "fp8e4nv", "fp8e4b8", "fp8e5", "fp8e5b16", "fp16", "bf16", "fp32", "fp64"]
     STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
     OTHER_TYPES = ["void"]
+
+    class SIGNEDNESS(enum.Enum):
+        SIGNED = 0
+        UNSIGNED = 1
+
+    class KIND(enum.Enum):
+        BOOLEAN = 0
+        INTEGRAL = 1
+        FLOATING = 2
 
     def __init__(self, name):
         name = _unwrap(name)
@@ -95,6 +109,22 @@ class dtype:  # noqa: N801 (Triton's name)
             raise ValueError(f"unknown element type {name!r}; there are {', '.join(_FACTS)}")
         self.name = name
         self.primitive_bitwidth, self._storage_bytes, self._kind = _FACTS.get(name, (0, 0, 0))
+        if name in _FLOAT_LAYOUT:
+            self.fp_mantissa_width, self.exponent_bias = _FLOAT_LAYOUT[name]
+
+    @property
+    def int_signedness(self):
+        """Of an integer type."""
+        return self.SIGNEDNESS.SIGNED if self.is_int_signed() else self.SIGNEDNESS.UNSIGNED
+
+    def kind(self):
+        """Bool, integer or float: the order in which types promote."""
+        kinds = {_BOOL: self.KIND.BOOLEAN, _FLOAT: self.KIND.FLOATING}
+        return kinds.get(self._kind, self.KIND.INTEGRAL)
+
+    def codegen_name(self):
+        """The name in the language: ``float32`` for fp32."""
+        return repr(self).rsplit(".", 1)[1]
 
     @property
     def itemsize(self):
