@@ -137,7 +137,7 @@ Value BuiltinDeviceAssert(FunctionLowering& fl, BuiltinCall& call) {
 Value BuiltinAssume(FunctionLowering& fl, BuiltinCall& call) {
   Value condition = fl.emitter().ToBool(call[0]);
   if (condition.is_error()) return condition;
-  fl.emitter().builder().Create(Op::kAssume, {condition.id(), ValueId::None()}, {});
+  fl.emitter().builder().Create(Op::kAssume, {condition.id()}, {});
   return Value::None();
 }
 

@@ -138,6 +138,7 @@ class FunctionLowering {
   void LowerAssert(const Stmt& stmt);
   void LowerRaise(const Stmt& stmt);
   void Assign(const Expr& target, const Value& value);
+  void AssignName(const std::string& name, const Value& value);
   void LowerAugAssign(const Stmt& stmt);
   void LowerAnnAssign(const Stmt& stmt);
 
@@ -161,8 +162,9 @@ class FunctionLowering {
   SourceSpan AssignedAt(const std::string& name) const;
   void LowerWhile(const Stmt& stmt);
   void LowerBreakOrContinue(bool is_break);
-  // The variables that a loop body changes, made run-time values; fills loop->carried and initial.
-  std::vector<ValueId> PrepareCarried(const std::vector<const std::vector<StmtPtr>*>& bodies, Loop* loop);
+  // The variables that a loop changes in its body or its condition (may be null), made run-time values; fills
+  // loop->carried, initial and fixed.
+  std::vector<ValueId> PrepareCarried(const std::vector<StmtPtr>& body, const Expr* condition, Loop* loop);
   // Current values of the carried variables, checked against their initial types; nothing after an error.
   std::optional<std::vector<ValueId>> CarriedNow(const Loop& loop, absl::string_view where);
   void BindCarried(const Loop& loop, absl::Span<const ValueId> ids);

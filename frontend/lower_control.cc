@@ -23,8 +23,18 @@ void CollectTargets(const Expr& target, std::set<std::string>* names) {
   for (const ExprPtr& item : target.items) CollectTargets(*item, names);
 }
 
+// Names that := gives inside an expression.
+void CollectNamed(const Expr* expr, std::set<std::string>* names) {
+  if (expr == nullptr) return;
+  if (expr->kind == ExprKind::kNamedExpr) names->insert(expr->name);
+  for (const ExprPtr* part : {&expr->a, &expr->b, &expr->c}) CollectNamed(part->get(), names);
+  for (const ExprPtr& item : expr->items) CollectNamed(item.get(), names);
+  for (const Keyword& keyword : expr->keywords) CollectNamed(keyword.value.get(), names);
+}
+
 void CollectAssigned(const std::vector<StmtPtr>& body, std::set<std::string>* names) {
   for (const StmtPtr& stmt : body) {
+    CollectNamed(stmt->value.get(), names);
     for (const ExprPtr& target : stmt->targets) CollectTargets(*target, names);
     if (stmt->target != nullptr && (stmt->kind != StmtKind::kAnnAssign || stmt->value != nullptr)) {
       CollectTargets(*stmt->target, names);
@@ -231,9 +241,10 @@ void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) 
 
 // --- loops ---------------------------------------------------------------------------------------------------------------
 
-std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<const std::vector<StmtPtr>*>& bodies, Loop* loop) {
+std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<StmtPtr>& body, const Expr* condition, Loop* loop) {
   std::set<std::string> assigned;
-  for (const std::vector<StmtPtr>* body : bodies) CollectAssigned(*body, &assigned);
+  CollectAssigned(body, &assigned);
+  CollectNamed(condition, &assigned);
   std::vector<ValueId> ids;
   for (const std::string& name : assigned) {
     auto it = variables_.find(name);
@@ -386,26 +397,26 @@ void FunctionLowering::LowerStaticFor(const Stmt& stmt, const std::vector<Value>
 }
 
 std::optional<std::vector<Value>> FunctionLowering::RangeBounds(const Value& range) {
-  std::vector<Value> bounds;
+  std::vector<Value> bounds = range.items();
   const char* const names[] = {"start", "end", "step"};
   DType dtype = DType::kNone;
   for (size_t i = 0; i < 3; ++i) {
-    Value bound = range.items()[i];
-    if (!bound.is_ssa() && !(bound.is_constant() && AsInt(bound.constant()))) {
-      if (!bound.is_error()) Error(absl::StrCat("the ", names[i], " of a range must be an integer, found ", bound.Describe()));
-      return std::nullopt;
-    }
-    bound = emitter_.ToSsa(bound);
+    const Value& bound = bounds[i];
     if (bound.is_error()) return std::nullopt;
-    if (!bound.type().is_scalar() || !bound.type().is_integer()) {
-      Error(absl::StrCat("the ", names[i], " of a range must be an integer scalar, found ", bound.type().ToString()));
+    const bool is_number = bound.is_constant() && AsInt(bound.constant());
+    if (!is_number && !(bound.is_ssa() && bound.type().is_scalar() && bound.type().is_integer())) {
+      Error(absl::StrCat("the ", names[i], " of a range must be an integer, found ", bound.Describe()));
       return std::nullopt;
     }
-    const DType t = vm::IsBool(bound.type().dtype()) ? DType::kI32 : bound.type().dtype();
+    DType t = is_number ? DTypeOfNumber(bound.constant()) : bound.type().dtype();
+    if (vm::IsBool(t)) t = DType::kI32;
+    if (t == DType::kNone) {
+      Error(absl::StrCat("the ", names[i], " of a range does not fit into 64 bits"));
+      return std::nullopt;
+    }
     dtype = dtype == DType::kNone ? t : Promote(dtype, false, t, false, false).dtype;
-    bounds.push_back(std::move(bound));
   }
-  for (Value& bound : bounds) bound = emitter_.Cast(bound, dtype);
+  for (Value& bound : bounds) bound = emitter_.ToSsa(bound, dtype);
   if (std::optional<Int> step = bounds[2].AsKnownInt(); step && *step == 0) {
     Error("the step of a range must not be zero");
     return std::nullopt;
@@ -426,7 +437,7 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& opt
   std::set<std::string> targets;
   CollectTargets(*stmt.target, &targets);
   for (const std::string& name : targets) variables_.erase(name);
-  const std::vector<ValueId> initial = PrepareCarried({&stmt.body}, &loop);
+  const std::vector<ValueId> initial = PrepareCarried(stmt.body, nullptr, &loop);
   operands.insert(operands.end(), initial.begin(), initial.end());
   const Variables before = variables_;
   std::vector<Type> types;
@@ -467,7 +478,7 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& opt
 void FunctionLowering::LowerWhile(const Stmt& stmt) {
   if (!stmt.orelse.empty()) Error("'else' of a while loop is not supported");
   Loop loop;
-  const std::vector<ValueId> initial = PrepareCarried({&stmt.body}, &loop);
+  const std::vector<ValueId> initial = PrepareCarried(stmt.body, stmt.value.get(), &loop);
   const Variables before = variables_;
   std::vector<Type> types;
   for (ValueId id : initial) types.push_back(function().type(id));
@@ -492,10 +503,14 @@ void FunctionLowering::LowerWhile(const Stmt& stmt) {
     condition = ToCondition(condition, "the condition of 'while'");
   }
   if (!condition.is_error()) {
+    // The condition itself may change variables, with :=.
+    std::optional<std::vector<ValueId>> now = CarriedNow(loop, "in the condition of the loop");
     std::vector<ValueId> operands = {condition.id()};
-    operands.insert(operands.end(), head_params.begin(), head_params.end());
+    operands.insert(operands.end(), now ? now->begin() : head_params.begin(), now ? now->end() : head_params.end());
     emitter_.builder().Create(Op::kCondition, operands, {});
   }
+  ForgetNew(before, absl::StrCat("it is assigned in the condition of the loop at line ", stmt.span.line,
+                                 "; give it a value of the same type before the loop"));
 
   const RegionId body = function().AddRegion();
   emitter_.builder().set_region(body);

@@ -89,7 +89,7 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
       return LowerListComp(expr);
     case ExprKind::kNamedExpr: {
       Value value = Materialize(LowerExpr(*expr.a));
-      variables_[expr.name] = value;
+      AssignName(expr.name, value);
       return value;
     }
     case ExprKind::kLambda:

@@ -211,18 +211,20 @@ Value FunctionLowering::Materialize(const Value& value) {
   return value;
 }
 
+void FunctionLowering::AssignName(const std::string& name, const Value& value) {
+  if (value.is_ssa()) {
+    vm::Value& defined = function().value(value.id());
+    if (defined.name.empty()) defined.name = name;
+  }
+  unavailable_.erase(name);
+  assigned_at_[name] = span_;
+  variables_[name] = value;
+}
+
 void FunctionLowering::Assign(const Expr& target, const Value& value) {
   switch (target.kind) {
-    case ExprKind::kName: {
-      if (value.is_ssa()) {
-        vm::Value& defined = function().value(value.id());
-        if (defined.name.empty()) defined.name = target.name;
-      }
-      unavailable_.erase(target.name);
-      assigned_at_[target.name] = span_;
-      variables_[target.name] = value;
-      return;
-    }
+    case ExprKind::kName:
+      return AssignName(target.name, value);
     case ExprKind::kTuple:
     case ExprKind::kList: {
       if (value.is_error()) {

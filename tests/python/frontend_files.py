@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,10 @@ def compile_case(path: Path) -> tuple[Any, list[tuple]]:
 
 
 def normalise(text: str, path: Path) -> str:
-    """``text`` with the path of a file in tests/frontend or of the package cut to its last part."""
+    """``text`` with the path of a file in tests/frontend cut to its last part, and without line numbers of the package."""
     package = str(Path(signatures.__file__).parent)
-    return text.replace(str(path.parent) + os.sep, "").replace(package + os.sep, "trivet/")
+    text = text.replace(str(path.parent) + os.sep, "").replace(package + os.sep, "trivet/")
+    return re.sub(r"(trivet/[\w/]+\.py):\d+", r"\1:LINE", text)
 
 
 def check(found: str, golden: Path) -> None:
