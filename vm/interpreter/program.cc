@@ -142,7 +142,8 @@ Program::Outcome Program::Resume(int64_t slice) {
   } else {
     RunObserved();
   }
-  CountSteps();
+  // Without a limit it is enough to count when this object goes.
+  if (!cx_.finished || launch_.request.options.max_steps > 0) CountSteps();
   if (cx_.trap.kind != TrapKind::kNone) return Outcome::kTrapped;
   if (!cx_.finished) return Outcome::kPreempted;
   if (cx_.observer != nullptr) cx_.observer->OnProgramEnd(*this);
@@ -175,7 +176,6 @@ void Program::RunObserved() {
 }
 
 void Program::CountSteps() {
-  if (launch_.request.options.max_steps == 0 && cx_.finished) return;  // counted when the program object goes
   launch_.steps.fetch_add(cx_.steps - counted_steps_, std::memory_order_relaxed);
   counted_steps_ = cx_.steps;
 }
