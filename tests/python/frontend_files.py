@@ -15,7 +15,7 @@ from typing import Any
 
 from trivet import _trivet, signatures
 
-UPDATE = os.environ.get("TRIVET_UPDATE_GOLDENS", "") == "1"
+UPDATE = os.environ.get("TRIVET_UPDATE_GOLDEN", "") == "1"
 
 
 def load(path: Path) -> Any:
@@ -51,10 +51,10 @@ def normalise(text: str, path: Path) -> str:
 
 
 def check(found: str, golden: Path) -> None:
-    """Compares with the golden file, or rewrites it where TRIVET_UPDATE_GOLDENS=1 is set."""
+    """Compares with the golden file, or rewrites it where TRIVET_UPDATE_GOLDEN=1 is set."""
     found = found.rstrip("\n") + "\n"
     if UPDATE:
         golden.write_text(found)
         return
-    assert golden.exists(), f"no {golden.name}: run once with TRIVET_UPDATE_GOLDENS=1 and read what it says"
+    assert golden.exists(), f"no {golden.name}: run once with TRIVET_UPDATE_GOLDEN=1 and read what it says"
     assert found == golden.read_text()

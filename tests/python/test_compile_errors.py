@@ -1,6 +1,6 @@
 """What the author of a wrong kernel sees: tests/frontend/errors, the text of each message as a whole.
 
-TRIVET_UPDATE_GOLDENS=1 rewrites the expected texts; read the difference before it is committed.
+TRIVET_UPDATE_GOLDEN=1 rewrites the expected texts; read the difference before it is committed.
 """
 
 from __future__ import annotations

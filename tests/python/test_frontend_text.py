@@ -1,6 +1,6 @@
 """What kernels become: tests/frontend/text, one decision of the lowering a file, the bytecode as text without locations.
 
-TRIVET_UPDATE_GOLDENS=1 rewrites the expected texts; read the difference before it is committed.
+TRIVET_UPDATE_GOLDEN=1 rewrites the expected texts; read the difference before it is committed.
 """
 
 from __future__ import annotations
