@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "frontend/builtins.h"
 
 namespace trivet::frontend {
@@ -47,7 +48,7 @@ std::optional<vm::Rounding> RoundingOf(FunctionLowering& fl, const Value& value)
 Value BuiltinProgramId(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> axis = fl.emitter().RequireInt(call[0], "the axis of program_id");
   if (!axis) return Value();
-  if (*axis < 0 || *axis > 2) return fl.Error(absl::StrCat("program_id axis must be 0, 1 or 2, found ", *axis));
+  if (*axis < 0 || *axis > 2) return fl.Error(absl::StrCat("program_id axis must be 0, 1, or 2 but got ", *axis));
   return fl.emitter().Create1(Op::kProgramId, {}, Type::Scalar(DType::kI32), {*axis});
 }
 
@@ -67,9 +68,10 @@ Value BuiltinArange(FunctionLowering& fl, BuiltinCall& call) {
     return fl.Error(absl::StrCat("arange's end must be greater than its start, found arange(", *start, ", ", *end, ")"));
   }
   const int64_t n = *end - *start;
-  if (!IsPowerOfTwo(n)) {
-    return fl.Error(absl::StrCat("arange's range must be a power of 2, found arange(", *start, ", ", *end, ") of ", n, " elements"),
-                    "take triton.next_power_of_2 of the size and mask the rest");
+  if (!IsPowerOfTwo(n) &&
+      !fl.AllowExtension(absl::StrCat("arange's range must be a power of 2, found arange(", *start, ", ", *end, ") of ", n, " elements"),
+                         "take triton.next_power_of_2 of the size and mask the rest")) {
+    return Value();
   }
   if (n > vm::kMaxTileElements) {
     return fl.Error(absl::StrCat("arange(", *start, ", ", *end, ") has more elements than a tile may have (", vm::kMaxTileElements, ")"));
@@ -165,7 +167,7 @@ Value BuiltinExpandDims(FunctionLowering& fl, BuiltinCall& call) {
   }
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i) {
-    if (i > 0 && sorted[i] == sorted[i - 1]) return fl.Error(absl::StrCat("tl.expand_dims: axis ", sorted[i], " is given twice"));
+    if (i > 0 && sorted[i] == sorted[i - 1]) return fl.Error(absl::StrCat("tl.expand_dims: duplicate axes, normalized axes = [", absl::StrJoin(sorted, ", "), "]"));
     value = fl.emitter().ExpandDims(value, sorted[i]);
   }
   return value;
@@ -335,8 +337,9 @@ Value BuiltinTopK(FunctionLowering& fl, BuiltinCall& call) {
   if (!axis || !k) return Value();
   Type::Shape shape = call[0].type().shape();
   int64_t& extent = shape[static_cast<size_t>(*axis)];
-  if (!IsPowerOfTwo(*k) || *k > extent) {
-    return fl.Error(absl::StrCat("tl.topk: k must be a power of 2 up to ", extent, ", found ", *k));
+  if (*k < 1 || *k > extent) return fl.Error(absl::StrCat("tl.topk: k must be 1 to ", extent, ", found ", *k));
+  if (!IsPowerOfTwo(*k) && !fl.AllowExtension(absl::StrCat("tl.topk: k must be a power of 2, found ", *k), "take the next power of 2")) {
+    return Value();
   }
   extent = *k;
   return fl.emitter().Create1(Op::kTopK, {call[0].id()}, call[0].type().WithShape(shape), {int64_t{*axis}});

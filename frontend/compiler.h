@@ -29,6 +29,9 @@ struct GlobalUse {
   HostPtr value;
 };
 
+// What becomes of things that Trivet allows and Triton does not (docs/extensions.md).
+enum class Portability : uint8_t { kOff, kWarn, kError };
+
 struct CompileRequest {
   HostPtr kernel;  // HostKind::kFunction
   // By parameter, in order; the parameters of *args follow one another.
@@ -36,6 +39,7 @@ struct CompileRequest {
   // Copied into the module's metadata: num_warps, num_stages and the like.
   std::vector<std::pair<std::string, std::string>> options;
   bool allow_plain_globals = false;  // globals that are not tl.constexpr
+  Portability portability = Portability::kOff;
   int64_t max_unrolled_ops = 2'000'000;  // guards against a static_range that never ends
 };
 

@@ -297,23 +297,20 @@ std::optional<Value> Emitter::Fold(absl::string_view op, const Value& a, const V
 
 Value Emitter::Arithmetic(absl::string_view op, Value a, Value b) {
   const bool division = op == "/" || op == "//" || op == "%";
-  if (op == "/" && a.is_ssa() && b.is_ssa() && a.type().is_number() && b.type().is_number()) {
-    // int / int divides in f32; float / int and int / float in the float's type.
-    if (a.type().is_integer() && b.type().is_integer()) {
-      a = Cast(a, DType::kF32);
-      b = Cast(b, DType::kF32);
-    } else if (a.type().is_float() && b.type().is_integer()) {
-      b = Cast(b, a.type().dtype());
-    } else if (a.type().is_integer() && b.type().is_float()) {
-      a = Cast(a, b.type().dtype());
-    }
-  } else if (op == "/") {
+  if (op == "/" && a.is_ssa() != b.is_ssa()) {
     // A number divides as the run-time operand's type does.
     if (a.is_ssa() && a.type().is_integer()) a = Cast(a, DType::kF32);
     if (b.is_ssa() && b.type().is_integer()) b = Cast(b, DType::kF32);
   }
   if (!MatchPair(&a, &b, absl::StrCat("operator ", op), {.for_division = division})) return Value();
+  if (op == "/" && a.type().is_integer()) {
+    a = Cast(a, DType::kF32);
+    b = Cast(b, DType::kF32);
+  }
   const Type& type = a.type();
+  if (division && vm::IsBool(type.dtype())) {
+    return Error(absl::StrCat("operator ", op, ": expected integers other than bool, found ", type.ToString()), "convert with .to(tl.int32)");
+  }
   if (op == "//" && !type.is_integer()) {
     return Error(absl::StrCat("operator //: expected integers, found ", type.ToString()),
                  "for floats write tl.floor(a / b)");
@@ -331,10 +328,10 @@ Value Emitter::Arithmetic(absl::string_view op, Value a, Value b) {
 Value Emitter::Bitwise(absl::string_view op, Value a, Value b) {
   for (const Value* v : {&a, &b}) {
     if (v->is_ssa() && !v->type().is_integer()) {
-      return Error(absl::StrCat("operator ", op, ": expected integers, found ", v->type().ToString()));
+      return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(), ": expected integers"));
     }
     if (v->is_constant() && std::holds_alternative<double>(v->constant())) {
-      return Error(absl::StrCat("operator ", op, ": expected integers, found ", v->Describe()));
+      return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(), ": expected integers"));
     }
   }
   if (!MatchPair(&a, &b, absl::StrCat("operator ", op), {})) return Value();
@@ -491,9 +488,13 @@ std::optional<Type::Shape> Emitter::RequireShape(const Value& value, absl::strin
   if (!ints) return std::nullopt;
   int64_t elements = 1;
   for (int64_t extent : *ints) {
-    if (!IsPowerOfTwo(extent)) {
-      Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be a power of 2, found ", extent),
-            "take the next power of 2 (triton.next_power_of_2) and mask the rest");
+    if (extent < 1) {
+      Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be positive, found ", extent));
+      return std::nullopt;
+    }
+    if (!IsPowerOfTwo(extent) &&
+        !reporter_->AllowExtension(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be a power of 2, found ", extent),
+                                   "take the next power of 2 (triton.next_power_of_2) and mask the rest")) {
       return std::nullopt;
     }
     if (extent > vm::kMaxTileElements || (elements *= extent) > vm::kMaxTileElements) {
@@ -513,7 +514,7 @@ std::optional<int> Emitter::RequireAxis(const Value& value, int rank, absl::stri
   std::optional<int64_t> axis = RequireInt(value, absl::StrCat(what, ": axis"));
   if (!axis) return std::nullopt;
   if (*axis < -rank || *axis >= rank) {
-    Error(absl::StrCat(what, ": axis ", *axis, " is outside rank ", rank, " (", -rank, " to ", rank - 1, ")"));
+    Error(absl::StrCat(what, ": invalid axis ", *axis, " for rank ", rank, ": expected ", -rank, " to ", rank - 1));
     return std::nullopt;
   }
   return static_cast<int>(*axis < 0 ? *axis + rank : *axis);

@@ -29,14 +29,20 @@ vm::DType DTypeOfNumber(const Constant& number);
 
 class Emitter {
  public:
-  // Reports an error of the author at the current span and gives the error value.
-  using ReportError = std::function<void(std::string message, std::string hint)>;
+  // Where mistakes go: to the current span.
+  class Reporter {
+   public:
+    virtual ~Reporter() = default;
+    virtual void ReportError(std::string message, std::string hint) = 0;
+    // `what` is an extension of the language. False if it was reported as an error.
+    virtual bool AllowExtension(absl::string_view what, absl::string_view portable_way) = 0;
+  };
 
-  Emitter(vm::Builder builder, ReportError report) : builder_(builder), report_(std::move(report)) {}
+  Emitter(vm::Builder builder, Reporter* reporter) : builder_(builder), reporter_(reporter) {}
 
   vm::Builder& builder() { return builder_; }
   Value Error(std::string message, std::string hint = "") {
-    report_(std::move(message), std::move(hint));
+    reporter_->ReportError(std::move(message), std::move(hint));
     return Value();
   }
 
@@ -108,7 +114,7 @@ class Emitter {
   std::optional<Value> Fold(absl::string_view op, const Value& a, const Value& b, vm::DType result);
 
   vm::Builder builder_;
-  ReportError report_;
+  Reporter* reporter_;
 };
 
 // True if `n` is a power of two.

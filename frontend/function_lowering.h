@@ -58,7 +58,7 @@ struct CallArguments {
   SourceSpan span;
 };
 
-class FunctionLowering {
+class FunctionLowering : private Emitter::Reporter {
  public:
   // `caller` is the function this one was called from, for messages; null for the kernel.
   FunctionLowering(Compilation& compilation, HostPtr host_function, const FunctionDef& def, vm::Function* function,
@@ -77,6 +77,8 @@ class FunctionLowering {
   // True if the only return is the last statement of the body.
   static bool CanInline(const FunctionDef& def);
 
+  // Notes that the kernel uses `what`, which Triton refuses. False if that was reported as an error (TRIVET_PORTABLE).
+  bool AllowExtension(absl::string_view what, absl::string_view portable_way) override;
   // Reports at the current span; inside a function of the language's library, at the author's call of it.
   Value Error(std::string message, std::string hint = "");
   // After a mistake that makes the rest of this function pointless: nothing more of it is looked at.
@@ -109,6 +111,8 @@ class FunctionLowering {
   Value ToCondition(const Value& value, absl::string_view what);
 
  private:
+  void ReportError(std::string message, std::string hint) override { Error(std::move(message), std::move(hint)); }
+
   using Variables = std::map<std::string, Value>;
 
   // Sets the current span (of messages and ops) for a scope.
@@ -128,7 +132,9 @@ class FunctionLowering {
     std::vector<std::string> carried;  // names
     std::vector<Value> initial;        // their values at the start, for structure
     Variables fixed;                   // assigned in the body too, but known only to the compiler: must stay as they are
+    RegionId region;                   // static: where the unrolled body goes
     bool broken = false;               // static: a break was reached
+    bool continued = false;            // static: a continue was reached in this round
   };
 
   // Statements; all but LowerBody are called with the current span set.
@@ -139,6 +145,7 @@ class FunctionLowering {
   void LowerRaise(const Stmt& stmt);
   void Assign(const Expr& target, const Value& value);
   void AssignName(const std::string& name, const Value& value);
+  void AssignItem(const Expr& target, const Value& value);
   void LowerAugAssign(const Stmt& stmt);
   void LowerAnnAssign(const Stmt& stmt);
 
@@ -177,6 +184,9 @@ class FunctionLowering {
     bool is_terminated = false;
   };
   Branch LowerBranch(const std::vector<StmtPtr>& body, const Variables& start);
+  // Elements of a tile (lower_index.cc).
+  Value GetTileItem(const Value& tile, const std::vector<Value>& indices);
+  Value SetTileItem(const Value& tile, const std::vector<Value>& indices, const Value& value);
   // Expression forms.
   Value LowerName(const Expr& expr);
   Value LowerBool(const Expr& expr);

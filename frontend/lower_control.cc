@@ -19,7 +19,7 @@ namespace {
 
 void CollectTargets(const Expr& target, std::set<std::string>* names) {
   if (target.kind == ExprKind::kName) names->insert(target.name);
-  if (target.kind == ExprKind::kStarred) CollectTargets(*target.a, names);
+  if (target.kind == ExprKind::kStarred || target.kind == ExprKind::kSubscript) CollectTargets(*target.a, names);
   for (const ExprPtr& item : target.items) CollectTargets(*item, names);
 }
 
@@ -381,11 +381,15 @@ void FunctionLowering::LowerFor(const Stmt& stmt) {
 }
 
 void FunctionLowering::LowerStaticFor(const Stmt& stmt, const std::vector<Value>& values) {
-  loops_.push_back({.is_static = true, .carried = {}, .initial = {}, .fixed = {}, .broken = false});
+  Loop unrolled;
+  unrolled.is_static = true;
+  unrolled.region = emitter_.builder().region();
+  loops_.push_back(std::move(unrolled));
   for (const Value& value : values) {
     Assign(*stmt.target, value);
     LowerBody(stmt.body);
     if (terminated_ || loops_.back().broken) break;
+    loops_.back().continued = false;
     compilation_.ops_made = static_cast<int64_t>(function().num_ops());
     if (compilation_.ops_made > compilation_.request.max_unrolled_ops) {
       Error("unrolling makes too many ops", "use tl.range instead of tl.static_range");
@@ -541,11 +545,16 @@ void FunctionLowering::LowerBreakOrContinue(bool is_break) {
     Error(absl::StrCat("'", word, "' outside a loop"));
     return;
   }
+  if (!AllowExtension(absl::StrCat("'", word, "'"), "guard the rest of the body with an 'if', or use a while loop with a flag")) return;
   Loop& loop = loops_.back();
   if (loop.is_static) {
-    Error(absl::StrCat("'", word, "' in a loop that is unrolled (tl.static_range) is not supported"),
-          "guard the rest of the body with an 'if', or use tl.range");
-    loop.broken = true;
+    // Unrolled: what is known while compiling ends the unrolling, or this round of it.
+    if (emitter_.builder().region() != loop.region) {
+      Error(absl::StrCat("'", word, "' under a run-time condition in a loop that is unrolled (tl.static_range) is not supported"),
+            "guard the rest of the body with an 'if', or use tl.range");
+      loop.broken = true;
+    }
+    (is_break ? loop.broken : loop.continued) = true;
     return;
   }
   std::optional<std::vector<ValueId>> ids = CarriedNow(loop, absl::StrCat("before '", word, "'"));

@@ -561,32 +561,8 @@ Value FunctionLowering::GetItem(const Value& value, const Value& index) {
     }
     return Value();
   }
-  if (!value.is_ssa() || !value.type().is_value()) return Error(absl::StrCat(value.Describe(), " can't be indexed"));
-  // x[None, :] adds axes; x[:] keeps one.
-  const std::vector<Value> indices = index.is_tuple() ? index.items() : std::vector<Value>{index};
-  Value result = value;
-  int axis = 0, kept = 0;
-  for (const Value& one : indices) {
-    if (one.is_none()) {
-      result = emitter_.ExpandDims(result, axis++);
-      continue;
-    }
-    const bool whole = one.kind() == ValueKind::kSlice && one.items()[0].is_none() && one.items()[1].is_none() &&
-                       one.items()[2].is_none();
-    if (!whole) {
-      if (value.type().is_pointer()) {
-        return Error(absl::StrCat("a pointer can't be indexed, found ", value.Describe()), "write tl.load(pointer + offset)");
-      }
-      return Error(absl::StrCat("a tile can't be indexed with ", one.Describe(), ", only with ':' and None"),
-                   "use tl.gather, tl.split, or a load through pointers");
-    }
-    ++axis;
-    ++kept;
-  }
-  if (kept > value.type().rank()) {
-    return Error(absl::StrCat("too many indices: ", kept, " for ", value.type().ToString(), " of rank ", value.type().rank()));
-  }
-  return result;
+  if (!value.is_ssa() || !value.type().is_value()) return Error(absl::StrCat("unsupported tensor index: ", value.Describe(), " can't be indexed"));
+  return GetTileItem(value, index.is_tuple() ? index.items() : std::vector<Value>{index});
 }
 
 }  // namespace trivet::frontend

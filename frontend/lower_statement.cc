@@ -44,8 +44,7 @@ FunctionLowering::FunctionLowering(Compilation& compilation, HostPtr host_functi
       def_(def),
       caller_(caller),
       call_span_(call_span),
-      emitter_(vm::Builder(function, region),
-               [this](std::string message, std::string hint) { Error(std::move(message), std::move(hint)); }),
+      emitter_(vm::Builder(function, region), this),
       span_(def.span),
       file_index_(compilation.InternFile(def.file)) {
   returns_in_source_ = CountReturns(def.body);
@@ -107,6 +106,20 @@ Value FunctionLowering::Error(std::string message, std::string hint) {
   return Value();
 }
 
+bool FunctionLowering::AllowExtension(absl::string_view what, absl::string_view portable_way) {
+  switch (compilation_.request.portability) {
+    case Portability::kOff:
+      return true;
+    case Portability::kWarn:
+      host().Warn(absl::StrCat(def_.file, ":", span_.line, ":", span_.column, ": not portable to Triton: ", what, "; ", portable_way));
+      return true;
+    case Portability::kError:
+      Error(std::string(what), std::string(portable_way));
+      return false;
+  }
+  return true;
+}
+
 Value FunctionLowering::LowerFunction(bool is_kernel, bool* keeps_known) {
   is_kernel_ = is_kernel;
   LowerBody(def_.body);
@@ -136,7 +149,7 @@ Value FunctionLowering::LowerInline() {
 void FunctionLowering::LowerBody(const std::vector<StmtPtr>& body) {
   for (const StmtPtr& stmt : body) {
     if (terminated_) return;  // dead code is not compiled
-    if (!loops_.empty() && loops_.back().is_static && loops_.back().broken) return;
+    if (!loops_.empty() && loops_.back().is_static && (loops_.back().broken || loops_.back().continued)) return;
     if (compilation_.diagnostics.size() >= Diagnostics::kMaxErrors) return;
     SpanScope scope(this, stmt->span);
     LowerStmt(*stmt);
@@ -259,27 +272,8 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
       }
       return;
     }
-    case ExprKind::kSubscript: {
-      const Value base = LowerExpr(*target.a);
-      if (base.is_error()) return;
-      SpanScope scope(this, target.span);
-      if (base.is_tuple()) {
-        Error("a tuple can't be changed", "make a new one: (a, *rest)");
-      } else if (base.is_ssa() && base.type().is_pointer()) {
-        Error(absl::StrCat("a pointer can't be indexed, found ", base.Describe()), "write tl.store(pointer + offset, value)");
-      } else {
-        Error(absl::StrCat("an element of ", base.Describe(), " can't be assigned"),
-              "use tl.where with a mask of the positions to change");
-      }
-      return;
-    }
-    case ExprKind::kAttribute: {
-      const Value base = LowerExpr(*target.a);
-      if (base.is_error()) return;
-      SpanScope scope(this, target.span);
-      Error(absl::StrCat("an attribute of ", base.Describe(), " can't be assigned"));
-      return;
-    }
+    case ExprKind::kSubscript:
+      return AssignItem(target, value);
     default: {
       SpanScope scope(this, target.span);
       Error("cannot assign to this expression");
@@ -288,8 +282,24 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
   }
 }
 
+void FunctionLowering::AssignItem(const Expr& target, const Value& value) {
+  const Value base = LowerExpr(*target.a);
+  const Value index = LowerExpr(*target.b);
+  if (base.is_error() || index.is_error() || value.is_error()) return;
+  SpanScope scope(this, target.span);
+  if (base.is_tuple()) {
+    Error("a tuple can't be changed", "make a new one: (a, *rest)");
+  } else if (base.is_ssa() && base.type().is_pointer()) {
+    Error(absl::StrCat("a pointer can't be indexed, found ", base.Describe()), "write tl.store(pointer + offset, value)");
+  } else if (!base.is_ssa() || !base.type().is_tile() || target.a->kind != ExprKind::kName) {
+    Error(absl::StrCat("cannot assign to an element of ", base.Describe()));
+  } else {
+    Assign(*target.a, SetTileItem(base, index.is_tuple() ? index.items() : std::vector<Value>{index}, value));
+  }
+}
+
 void FunctionLowering::LowerAugAssign(const Stmt& stmt) {
-  if (stmt.target->kind != ExprKind::kName) {
+  if (stmt.target->kind != ExprKind::kName && stmt.target->kind != ExprKind::kSubscript) {
     Assign(*stmt.target, Value());
     return;
   }

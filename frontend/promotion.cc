@@ -49,8 +49,8 @@ Promotion Promote(DType a, bool a_is_number, DType b, bool b_is_number, bool for
   }
   if (for_division && vm::IsSignedInteger(a) != vm::IsSignedInteger(b)) {
     return {DType::kNone,
-            absl::StrCat("cannot use /, // or % on ", vm::InfoOf(a).text, " and ", vm::InfoOf(b).text,
-                         ": they have different signedness; cast one of them explicitly")};
+            absl::StrCat("Cannot use /, // or % with ", vm::InfoOf(a).text, " and ", vm::InfoOf(b).text,
+                         " because they have different signedness; cast one of them explicitly")};
   }
   return {PromoteIntegers(a, b), ""};
 }

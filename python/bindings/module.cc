@@ -82,13 +82,16 @@ frontend::ArgumentSpec SpecOf(const py::tuple& spec) {
 
 // Gives (module or None, [diagnostics as text], [(function, name, value)] of the globals used).
 py::tuple Compile(const py::object& kernel, const py::list& specs, const std::vector<std::pair<std::string, std::string>>& options,
-                  bool allow_plain_globals) {
+                  bool allow_plain_globals, const std::string& portability) {
   PythonHost host;
   frontend::CompileRequest request;
   request.kernel = WrapObject(kernel);
   for (py::handle spec : specs) request.arguments.push_back(SpecOf(py::reinterpret_borrow<py::tuple>(spec)));
   request.options = options;
   request.allow_plain_globals = allow_plain_globals;
+  request.portability = portability == "error"  ? frontend::Portability::kError
+                        : portability == "warn" ? frontend::Portability::kWarn
+                                                : frontend::Portability::kOff;
   frontend::CompileResult result = ValueOrThrow(frontend::Compile(host, request));
   py::list globals;
   for (const frontend::GlobalUse& use : result.globals) {
@@ -238,7 +241,8 @@ PYBIND11_MODULE(_trivet, m) {
           "(name, type) of each parameter of the kernel.");
 
   m.def("register_classes", &RegisterClasses);
-  m.def("compile", &Compile, py::arg("kernel"), py::arg("specs"), py::arg("options"), py::arg("allow_plain_globals") = false);
+  m.def("compile", &Compile, py::arg("kernel"), py::arg("specs"), py::arg("options"), py::arg("allow_plain_globals") = false,
+        py::arg("portability") = "off");
   m.def("launch", &Launch, py::arg("module"), py::arg("grid"), py::arg("arguments"), py::arg("allocations"), py::arg("schedule"),
         py::arg("threads"), py::arg("seed"), py::arg("max_steps"), py::arg("write"));
   m.def(

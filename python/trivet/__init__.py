@@ -30,6 +30,8 @@ _register()
 
 
 from . import as_triton, compiler, runtime, testing  # noqa: E402  (as_triton is a module that can be called)
+from .errors import TritonError  # noqa: E402
+from .runtime.errors import InterpreterError  # noqa: E402
 from .compiler import CompilationError, compile  # noqa: E402, A004
 from .compiler.errors import CompileTimeAssertionFailure  # noqa: E402
 from .runtime import (  # noqa: E402
@@ -61,7 +63,7 @@ next_power_of_2.__trivet_kernel__ = constexpr_function(lambda n: 1 if n <= 1 els
 
 __all__ = [
     "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",
-    "KernelParam", "MockTensor", "OutOfResources", "TRITON_VERSION", "TRIVET_VERSION", "TensorDescriptor", "TensorWrapper",
+    "KernelParam", "MockTensor", "OutOfResources", "InterpreterError", "TRITON_VERSION", "TRIVET_VERSION", "TritonError", "TensorDescriptor", "TensorWrapper",
     "__version__", "as_triton", "autotune", "cdiv", "compile", "compiler", "constexpr_function", "errors", "heuristics", "jit",
     "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 Questions about hardware are answered for the device in use; here that is this machine's processor and the interpreter.
 """
 
-import os
 import re
 
 import numpy as np
@@ -33,13 +32,13 @@ def get_current_target():
 
 
 def is_interpreter():
-    """Whether kernels run on an interpreter."""
-    return os.environ.get("TRITON_INTERPRET") == "1" or get_current_target().backend == "cpu"
+    """Whether a kernel's body runs as Python. Never here: it is compiled, also for the interpreter of bytecode."""
+    return False
 
 
 def is_cpu():
-    """Whether kernels are compiled for the processor; the interpreter doesn't count."""
-    return False
+    """Whether kernels run on the processor."""
+    return _on("cpu")
 
 
 def _on(backend):
@@ -100,11 +99,11 @@ def get_hip_lds_size():
 
 
 def supports_tma(byval_only=False):
-    return is_interpreter() or is_hopper_or_newer()
+    return is_cpu() or is_hopper_or_newer()
 
 
 def supports_ws():
-    return is_interpreter() or is_hopper_or_newer()
+    return is_cpu() or is_hopper_or_newer()
 
 
 def tma_skip_msg(byval_only=False):

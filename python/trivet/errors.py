@@ -19,6 +19,8 @@ class CompileError(TrivetError):
         self.diagnostics = list(diagnostics)
         self.kernel = kernel
         texts = [d[4] for d in self.diagnostics]
+        # The first message alone, for programs that look at the cause as Triton reports it.
+        self.error_message = self.diagnostics[0][3] if self.diagnostics else ""
         super().__init__("\n\n".join(texts) if texts else f"{kernel} can't be compiled")
 
 
@@ -44,3 +46,7 @@ class KernelAssertionError(KernelError, AssertionError):
 
 class DeadlockError(KernelError):
     """Programs wait for each other for ever."""
+
+
+# Triton's name for the base of its errors.
+TritonError = TrivetError

@@ -271,6 +271,7 @@ class JITFunction(KernelInterface):
         self.cache = {}
         self.pre_run_hooks = []
         self._frontend_tree = None
+        self._source_override = None
 
     @property
     def src(self):
@@ -284,6 +285,12 @@ class JITFunction(KernelInterface):
         """A hash of the source."""
         return hashlib.sha256(self.src.encode()).hexdigest()
 
+    def _unsafe_update_src(self, source):
+        """Compiles ``source`` (from ``def`` on) instead of the function's own text; what was compiled is forgotten."""
+        self._source_override = source
+        self._frontend_tree = None
+        self.cache.clear()
+
     def add_pre_run_hook(self, hook):
         """``hook(*args, **kwargs)`` is called before each run with the arguments of the launch."""
         self.pre_run_hooks.append(hook)
@@ -292,6 +299,9 @@ class JITFunction(KernelInterface):
 
     def _source(self):
         """(ast.FunctionDef, file, source lines, first line number, columns cut from the left)."""
+        if self._source_override is not None:
+            lines = self._source_override.split("\n")
+            return ast.parse(self._source_override).body[0], self.fn.__code__.co_filename, lines, self.fn.__code__.co_firstlineno, 0
         try:
             lines, first = inspect.getsourcelines(self.fn)
         except (OSError, TypeError) as error:
@@ -347,7 +357,8 @@ class JITFunction(KernelInterface):
             hook(*args, **kwargs)
         bound, options = self._bind(args, kwargs)
         arguments = [_Argument.of(p, bound[p.name]) for p in self.params]
-        key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])))
+        settings = (knobs.plain_globals(), knobs.portable())
+        key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])), settings)
         try:
             kernel = self.cache.get(key)
         except TypeError:  # a compile-time value that can't be hashed
@@ -403,9 +414,9 @@ class JITFunction(KernelInterface):
         specs = [a.spec for a in arguments]
         if self.params and self.params[-1].is_variadic:
             specs = [*specs[:-1], *specs[-1][1]]
-        module, diagnostics, used = _trivet.compile(self, specs, texts, knobs.plain_globals())
+        module, diagnostics, used = _trivet.compile(self, specs, texts, knobs.plain_globals(), knobs.portable())
         if diagnostics:
-            raise CompileError(diagnostics, self.__name__)
+            raise CompileError(diagnostics, self.__name__) from ValueError(diagnostics[0][3])
         return CompiledKernel(self, module, used)
 
     def _launch(self, kernel, extents, arguments):

@@ -7,6 +7,7 @@ TRIVET_SCHEDULE        threads (default), in_order, random or round_robin: how p
 TRIVET_THREADS         threads of the schedule ``threads``; 0 (default): one a core
 TRIVET_SEED            seed of the schedule ``random``
 TRIVET_MAX_STEPS       ops a launch may run before it is stopped; 0 (default): no limit
+TRIVET_PORTABLE        warn or error: name each use of something that Triton does not allow (docs/extensions.md)
 TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
 =====================  ==========================================================================================
 """
@@ -52,3 +53,11 @@ def plain_globals():
     """Whether kernels may read globals that are not ``tl.constexpr``."""
     # The second name is Triton's.
     return "1" in (os.environ.get("TRIVET_PLAIN_GLOBALS"), os.environ.get("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"))
+
+
+def portable():
+    """What becomes of extensions: ``"off"`` (allowed in silence), ``"warn"`` or ``"error"``."""
+    value = os.environ.get("TRIVET_PORTABLE") or "off"
+    if value not in ("off", "warn", "error"):
+        raise ValueError(f"TRIVET_PORTABLE must be off, warn or error, found {value!r}")
+    return value
