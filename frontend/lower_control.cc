@@ -545,7 +545,7 @@ void FunctionLowering::LowerBreakOrContinue(bool is_break) {
     Error(absl::StrCat("'", word, "' outside a loop"));
     return;
   }
-  if (!AllowExtension(absl::StrCat("'", word, "'"), "guard the rest of the body with an 'if', or use a while loop with a flag")) return;
+  if (!AllowExtension(absl::StrCat("'", word, "' does not exist in Triton"), "guard the rest of the body with an 'if', or use a while loop with a flag")) return;
   Loop& loop = loops_.back();
   if (loop.is_static) {
     // Unrolled: what is known while compiling ends the unrolling, or this round of it.
@@ -558,7 +558,7 @@ void FunctionLowering::LowerBreakOrContinue(bool is_break) {
     return;
   }
   std::optional<std::vector<ValueId>> ids = CarriedNow(loop, absl::StrCat("before '", word, "'"));
-  if (!ids) return;
+  if (!ids) return Abandon();
   emitter_.builder().Create(is_break ? Op::kBreak : Op::kContinue, *ids, {});
   terminated_ = true;
 }

@@ -41,6 +41,13 @@ static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, 
       new_axes->push_back(position++);
       continue;
     }
+    const bool whole = one.kind() == ValueKind::kSlice && one.items()[0].is_none() && one.items()[1].is_none() && one.items()[2].is_none();
+    if (type.is_scalar() && whole) continue;  // as in Triton, a scalar has a ':' for the asking
+    if (type.is_scalar()) {
+      fl.Error(absl::StrCat("unsupported tensor index: ", tile.Describe(), " is a scalar, indexed with ", one.Describe()),
+               type.is_pointer() ? "write tl.load(pointer + offset)" : "");
+      return std::nullopt;
+    }
     if (static_cast<int>(axes.size()) == type.rank()) {
       size_t kept = 0;
       for (const Value& v : indices) kept += v.is_none() ? 0 : 1;
@@ -145,7 +152,7 @@ Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>&
 }
 
 Value FunctionLowering::SetTileItem(const Value& tile, const std::vector<Value>& indices, const Value& given) {
-  if (!AllowExtension("assignment to elements of a tile", "use tl.where with a mask of the positions to change")) return Value();
+  if (!AllowExtension("elements of a tile can't be assigned in Triton", "use tl.where with a mask of the positions to change")) return Value();
   std::vector<int> new_axes;
   std::optional<std::vector<AxisIndex>> axes = ParseIndices(*this, tile, indices, &new_axes);
   if (!axes) return Value();

@@ -274,6 +274,13 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
     }
     case ExprKind::kSubscript:
       return AssignItem(target, value);
+    case ExprKind::kAttribute: {
+      const Value base = LowerExpr(*target.a);
+      if (base.is_error()) return;
+      SpanScope scope(this, target.span);
+      Error(absl::StrCat("an attribute of ", base.Describe(), " can't be assigned"));
+      return;
+    }
     default: {
       SpanScope scope(this, target.span);
       Error("cannot assign to this expression");

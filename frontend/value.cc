@@ -15,9 +15,12 @@ std::string Value::Describe() const {
     case ValueKind::kConstant:
       if (IsNone(constant_)) return "None";
       return absl::StrCat(std::holds_alternative<vm::Type>(constant_) ? "the type " : "constant ", ToString(constant_));
-    case ValueKind::kTuple:
-      return absl::StrCat("(", absl::StrJoin(items_, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
-                          ")");
+    case ValueKind::kTuple: {
+      constexpr size_t kShown = 6;  // of a list that was meant to be a tensor, a few are enough
+      const absl::Span<const Value> shown = absl::MakeConstSpan(items_).subspan(0, kShown);
+      return absl::StrCat("(", absl::StrJoin(shown, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
+                          items_.size() > kShown ? absl::StrCat(", ... ", items_.size(), " in all") : "", ")");
+    }
     case ValueKind::kHost:
       if (host_->kind() != HostKind::kBuiltin) return host_->text();
       if (absl::StartsWith(host_->text(), "py.")) return absl::StrCat("Python's ", host_->text().substr(3), "()");

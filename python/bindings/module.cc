@@ -92,7 +92,10 @@ py::tuple Compile(const py::object& kernel, const py::list& specs, const std::ve
   request.portability = portability == "error"  ? frontend::Portability::kError
                         : portability == "warn" ? frontend::Portability::kWarn
                                                 : frontend::Portability::kOff;
-  frontend::CompileResult result = ValueOrThrow(frontend::Compile(host, request));
+  DropKeptException();
+  absl::StatusOr<frontend::CompileResult> compiled = frontend::Compile(host, request);
+  if (!compiled.ok()) RethrowKeptException();
+  frontend::CompileResult result = ValueOrThrow(std::move(compiled));
   py::list globals;
   for (const frontend::GlobalUse& use : result.globals) {
     globals.append(py::make_tuple(UnwrapObject(use.function), use.name, UnwrapObject(use.value)));

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <exception>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -27,6 +28,10 @@ Classes* classes = nullptr;
 
 std::string Str(py::handle h) { return py::cast<std::string>(py::str(h)); }
 
+// The exception behind the last status of function_def(); see RethrowKeptException.
+// Never destroyed: the interpreter may be gone before static destructors run.
+std::exception_ptr& kept_exception = *new std::exception_ptr;
+
 // Runs `work`, turning a Python exception into a Status.
 template <typename Work>
 auto Guarded(const Work& work) -> absl::StatusOr<decltype(work())> {
@@ -37,6 +42,25 @@ auto Guarded(const Work& work) -> absl::StatusOr<decltype(work())> {
   } catch (const py::cast_error& error) {
     return absl::InternalError(error.what());
   }
+}
+
+// `work`, whose exception is also kept for RethrowKeptException.
+template <typename Work>
+auto KeepingException(Work work) {
+  return [work = std::move(work)] {
+    try {
+      return work();
+    } catch (py::error_already_set&) {
+      kept_exception = std::current_exception();
+      throw;
+    }
+  };
+}
+
+// True for NumPy's numbers, which are objects of their own: np.int64(3).
+bool IsNumpyNumber(const py::object& object) {
+  return PyType_Check(object.ptr()) == 0 && py::hasattr(object, "dtype") && py::hasattr(object, "item") &&
+         py::hasattr(object, "ndim") && py::isinstance<py::int_>(object.attr("ndim")) && object.attr("ndim").cast<int>() == 0;
 }
 
 // Unwraps tl.constexpr, perhaps several times.
@@ -57,6 +81,10 @@ class PythonValue : public frontend::HostValue {
       object_ = object_.attr("__trivet_kernel__");
     }
     kind_ = Classify();
+    if (kind_ == HostKind::kObject && IsNumpyNumber(object_)) {
+      object_ = object_.attr("item")();
+      kind_ = Classify();
+    }
   }
 
   const py::object& object() const { return object_; }
@@ -160,7 +188,7 @@ class PythonValue : public frontend::HostValue {
   }
 
   absl::StatusOr<const frontend::FunctionDef*> function_def() const override {
-    return Guarded([&]() -> const frontend::FunctionDef* {
+    return Guarded(KeepingException([&]() -> const frontend::FunctionDef* {
       // The converted tree lives as long as the Python function.
       const py::object cached = object_.attr("_frontend_tree");
       if (!cached.is_none()) return cached.cast<py::capsule>().get_pointer<frontend::FunctionDef>();
@@ -175,7 +203,7 @@ class PythonValue : public frontend::HostValue {
       object_.attr("_frontend_tree") =
           py::capsule(raw, [](void* p) { delete static_cast<frontend::FunctionDef*>(p); });
       return raw;
-    });
+    }));
   }
 
   HostPtr LookUp(absl::string_view name) const override {
@@ -239,6 +267,11 @@ void RegisterClasses(const py::dict& given) {
                         given["Builtin"],    given["JITFunction"],  given["ConstexprFunction"], given["python_functions"],
                         given["language"]};
 }
+
+void RethrowKeptException() {
+  if (std::exception_ptr kept = std::exchange(kept_exception, nullptr)) std::rethrow_exception(kept);
+}
+void DropKeptException() { kept_exception = nullptr; }
 
 HostPtr WrapObject(py::object object) { return std::make_shared<PythonValue>(std::move(object)); }
 

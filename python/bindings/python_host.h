@@ -21,6 +21,11 @@ pybind11::object UnwrapObject(const frontend::HostPtr& value);
 vm::Type TypeOfObject(pybind11::handle object);
 pybind11::object ObjectOfType(const vm::Type& type);
 
+// The exception for which a function's source could not be read, if there was one since DropKeptException: thrown again, so
+// that it keeps its class.
+void RethrowKeptException();
+void DropKeptException();
+
 class PythonHost : public frontend::Host {
  public:
   frontend::HostPtr MakeNone() override;

@@ -4,6 +4,8 @@ A kernel is compiled once for each *signature*: the types of its run-time argume
 (``tl.constexpr`` parameters, ``None``, strings, functions). Sizes, strides and addresses are not part of it.
 """
 
+import __future__
+
 import ast
 import builtins
 import functools
@@ -26,6 +28,9 @@ _OPTIONS = frozenset(
     "arch backend_name ir_override instrumentation_mode waves_per_eu matrix_instr_nonkdim kpack schedule_hint stream "
     "device device_type".split()
 )
+
+# Compiler flags of `from __future__ import ...`.
+_FUTURE_FLAGS = functools.reduce(lambda mask, name: mask | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 
 # Python's own functions that the frontend knows.
 _PYTHON_FUNCTIONS = {
@@ -76,6 +81,29 @@ def _annotated_dtype(annotation):
         except ValueError:
             return ""
     return ""
+
+
+def _text_given_to_exec(fn):
+    """The text that ``exec`` is running right now, if ``fn`` is defined by it and the caller of ``exec`` holds the text.
+
+    Code made by ``exec`` keeps no source. Templates that are filled in and executed are common enough to look for it: among
+    the local variables of exec's caller, the text is the one that compiles to the very code that runs.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename != fn.__code__.co_filename or frame.f_code.co_name != "<module>"):
+        frame = frame.f_back
+    if frame is None or frame.f_back is None:
+        return None
+    for value in frame.f_back.f_locals.values():
+        if isinstance(value, str) and f"def {fn.__name__}" in value:
+            for flags in (0, frame.f_code.co_flags & _FUTURE_FLAGS):
+                try:
+                    code = compile(value, fn.__code__.co_filename, "exec", flags, dont_inherit=True)
+                except (SyntaxError, ValueError):
+                    continue
+                if code == frame.f_code:
+                    return value
+    return None
 
 
 class ConstexprFunction:
@@ -272,6 +300,9 @@ class JITFunction(KernelInterface):
         self.pre_run_hooks = []
         self._frontend_tree = None
         self._source_override = None
+        self._exec_text = None
+        if fn.__code__.co_filename.startswith("<"):
+            self._exec_text = _text_given_to_exec(fn)
 
     @property
     def src(self):
@@ -303,7 +334,11 @@ class JITFunction(KernelInterface):
             lines = self._source_override.split("\n")
             return ast.parse(self._source_override).body[0], self.fn.__code__.co_filename, lines, self.fn.__code__.co_firstlineno, 0
         try:
-            lines, first = inspect.getsourcelines(self.fn)
+            if self._exec_text is not None:
+                first = self.fn.__code__.co_firstlineno
+                lines = inspect.getblock(self._exec_text.splitlines(keepends=True)[first - 1 :])
+            else:
+                lines, first = inspect.getsourcelines(self.fn)
         except (OSError, TypeError) as error:
             raise UnsupportedSourceError(
                 f"the source of {self.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
@@ -536,6 +571,8 @@ def _hashable(value):
 
 def _grid_extents(grid, meta, name):
     """The three extents of a grid given as a number, a tuple, or a function of the arguments."""
+    if isinstance(grid, core.constexpr):
+        grid = grid.value
     if callable(grid):
         grid = grid(meta)
     if isinstance(grid, (int, core.constexpr)) or hasattr(grid, "__index__"):

@@ -39,7 +39,7 @@ def compile_case(path: Path) -> tuple[Any, list[tuple]]:
     """(module of bytecode or None, diagnostics as ``CompileError.diagnostics``) of the file's kernel."""
     case = load(path)
     specs = [_spec(value) for value in getattr(case, "ARGS", {}).values()]
-    module, diagnostics, _ = _trivet.compile(case.kernel, specs, [])
+    module, diagnostics, _ = _trivet.compile(case.kernel, specs, [], False, getattr(case, "PORTABILITY", "error"))
     return module, diagnostics
 
 

@@ -18,3 +18,4 @@ def kernel(x, n):
 
 
 ARGS = {"x": "*i32", "n": "i32"}
+PORTABILITY = "off"
