@@ -291,7 +291,10 @@ Value BuiltinPyIsInstance(FunctionLowering& fl, BuiltinCall& call) {
     if (name == "class 'tensor_descriptor'" || name == "class 'tensor_descriptor_base'") is = call[0].is_ssa() && call[0].type().is_desc();
     if (call[0].is_constant()) {
       const Constant& c = call[0].constant();
-      if (name == "class 'dtype'" || name == "class 'pointer_type'") is = std::holds_alternative<Type>(c);
+      const Type* type = std::get_if<Type>(&c);
+      if (name == "class 'dtype'") is = type != nullptr;
+      if (name == "class 'pointer_type'") is = type != nullptr && type->is_pointer();
+      if (name == "class 'block_type'") is = type != nullptr && type->is_tile();
       if (name == "py.int") is = std::holds_alternative<Int>(c) || std::holds_alternative<bool>(c);
       if (name == "py.bool") is = std::holds_alternative<bool>(c);
       if (name == "py.float") is = std::holds_alternative<double>(c);
@@ -318,6 +321,13 @@ Value BuiltinPyHasAttr(FunctionLowering& fl, BuiltinCall& call) {
     for (const std::string& field : call[0].fields()) {
       if (field == *name) return Value::Of(true);
     }
+  }
+  if (call[0].is_ssa()) {
+    for (const char* attribute : {"dtype", "type", "shape", "T", "numel"}) {
+      if (*name == attribute) return Value::Of(true);
+    }
+    HostPtr member = fl.host().LanguageMember(*name);
+    return Value::Of(IsTensorMethod(*name) || (member != nullptr && member->kind() == HostKind::kFunction));
   }
   return Value::Of(false);
 }

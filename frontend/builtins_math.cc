@@ -1,4 +1,5 @@
 // Arithmetic as functions, math, libdevice, matrix products.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -300,6 +301,36 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
 
 // --- matrices ------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+// A dot of rank 4 and more: the axes in front of the last two become one batch axis.
+Value BatchedDot(FunctionLowering& fl, const BuiltinCall& call) {
+  Emitter& e = fl.emitter();
+  const Type& a = call[0].type();
+  const Type& b = call[1].type();
+  Type::Shape batch(a.shape().begin(), a.shape().end() - 2);
+  if (!std::equal(batch.begin(), batch.end(), b.shape().begin())) {
+    return fl.Error(absl::StrCat("tl.dot: the batch axes differ: a is ", a.ToString(), ", b is ", b.ToString()));
+  }
+  int64_t count = 1;
+  for (int64_t extent : batch) count *= extent;
+  const auto reshape = [&](const Value& v, const Type::Shape& shape) {
+    return e.Create1(Op::kReshape, {v.id()}, v.type().WithShape(shape), {int64_t{0}});
+  };
+  const auto flatten = [&](const Value& v) { return reshape(v, {count, v.type().dim(-2), v.type().dim(-1)}); };
+  std::vector<Value> arguments(call.arguments);
+  arguments[0] = flatten(call[0]);
+  arguments[1] = flatten(call[1]);
+  if (call[2].is_ssa() && call[2].type().rank() == a.rank()) arguments[2] = flatten(call[2]);
+  Value result = fl.CallBuiltin("dot", {std::move(arguments), {}, {}});
+  if (result.is_error()) return result;
+  batch.push_back(result.type().dim(-2));
+  batch.push_back(result.type().dim(-1));
+  return reshape(result, batch);
+}
+
+}  // namespace
+
 Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
   const Value &a = call[0], &b = call[1];
@@ -309,6 +340,7 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
     }
   }
   const int rank = a.type().rank();
+  if (rank > 3 && rank == b.type().rank()) return BatchedDot(fl, call);
   if ((rank != 2 && rank != 3) || b.type().rank() != rank) {
     return fl.Error(absl::StrCat("tl.dot: both inputs must have rank 2, or 3 with a batch, found a ", a.type().ToString(), " and b ", b.type().ToString()));
   }

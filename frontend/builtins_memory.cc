@@ -35,7 +35,7 @@ std::optional<int64_t> EnumOf(FunctionLowering& fl, const Value& value, absl::st
 
 std::optional<int64_t> LoadCache(FunctionLowering& fl, const Value& value) {
   return EnumOf(fl, value, "cache_modifier of a load", vm::AttrEnum::kCacheModifier,
-                {{".ca", "ca"}, {".cg", "cg"}, {".cv", "cv"}});
+                {{".ca", "ca"}, {".cg", "cg"}, {".cv", "cv"}, {".cs", "cs"}});
 }
 std::optional<int64_t> StoreCache(FunctionLowering& fl, const Value& value) {
   return EnumOf(fl, value, "cache_modifier of a store", vm::AttrEnum::kCacheModifier,
@@ -256,6 +256,9 @@ Value BuiltinAtomicRmw(FunctionLowering& fl, BuiltinCall& call) {
   if (!order || !scope || !MatchAtomicValue(fl, &pointer, &value, what)) return Value();
   const vm::AtomicOp kind = AtomicKind(call.name);
   const Type element = pointer.type().AsScalar().Pointee();
+  if (!element.is_pointer() && (vm::InfoOf(element.dtype()).bits < 16 || (element.is_integer() && vm::InfoOf(element.dtype()).bits < 32))) {
+    return fl.Error(absl::StrCat(what, " does not support ", element.ToString()), "use a 32-bit element type");
+  }
   const bool bitwise = kind == vm::AtomicOp::kAnd || kind == vm::AtomicOp::kOr || kind == vm::AtomicOp::kXor;
   if ((bitwise && !element.is_integer()) || (element.is_pointer() && kind != vm::AtomicOp::kXchg)) {
     return fl.Error(absl::StrCat(what, " is not defined for ", element.ToString()));
@@ -371,7 +374,7 @@ Value BuiltinMakeDescriptor(FunctionLowering& fl, BuiltinCall& call) {
   }
   const int64_t row_bytes = block->back() * Type::Scalar(base.type().dtype()).element_bytes();
   if (row_bytes < 16) {
-    return fl.Error(absl::StrCat("tl.make_tensor_descriptor: the last dimension of block_shape must have at least 16 bytes, found ",
+    return fl.Error(absl::StrCat("tl.make_tensor_descriptor: Descriptor block shape must have at least 16 bytes in the last dimension, found ",
                                  block->back(), " x ", vm::InfoOf(base.type().dtype()).text, " = ", row_bytes, " bytes"));
   }
   std::vector<ValueId> operands = {base.id()};

@@ -20,6 +20,20 @@ std::pair<Int, Int> LimitsOf(DType t) {
   return {0, (Int{1} << bits) - 1};
 }
 
+// The signed integer type of the same width.
+DType SignedOf(DType t) {
+  switch (vm::InfoOf(t).bits) {
+    case 8:
+      return DType::kI8;
+    case 16:
+      return DType::kI16;
+    case 32:
+      return DType::kI32;
+    default:
+      return DType::kI64;
+  }
+}
+
 // `value` as it wraps into the integer type.
 Int WrapTo(DType t, Int value) {
   if (vm::IsBool(t)) return value != 0 ? 1 : 0;
@@ -333,7 +347,14 @@ Value Emitter::Bitwise(absl::string_view op, Value a, Value b) {
       return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(), ": expected integers"));
     }
   }
+  // The left operand's own signedness chooses between arithmetic and logical shift, whatever type both meet in.
+  const bool arithmetic = a.is_ssa() && vm::IsSignedInteger(a.type().dtype());
   if (!MatchPair(&a, &b, absl::StrCat("operator ", op), {})) return Value();
+  if (op == ">>" && arithmetic && !vm::IsSignedInteger(a.type().dtype())) {
+    const Type met = a.type().AsScalar();
+    const Type as_signed = Type::Scalar(SignedOf(met.dtype()));
+    return Bitcast(Elementwise(Op::kShr, {Bitcast(a, as_signed), Bitcast(b, as_signed)}), met);
+  }
   if (std::optional<Value> folded = Fold(op, a, b, a.type().dtype())) return *folded;
   if (op == "&") return Elementwise(Op::kAndI, {a, b});
   if (op == "|") return Elementwise(Op::kOrI, {a, b});

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import inspect
 import sys
-import textwrap
 import types
 
 from . import _trivet, errors, knobs, signatures, tensors
@@ -345,13 +344,16 @@ class JITFunction(KernelInterface):
                 f"or made by exec ({error})"
             ) from None
         lines = [line.rstrip("\n") for line in lines]
-        text = textwrap.dedent("\n".join(lines))
-        cut = len(lines[0]) - len(lines[0].lstrip())
-        tree = ast.parse(text)
-        node = tree.body[0]
+        text = "\n".join(lines)
+        if text[:1] in (" ", "\t"):
+            # A function inside something: its indentation stays, since comments and strings need not share it.
+            node = ast.parse("if True:\n" + text).body[0].body[0]
+            ast.increment_lineno(node, -1)
+        else:
+            node = ast.parse(text).body[0]
         if not isinstance(node, ast.FunctionDef):
             raise UnsupportedSourceError(f"{self.__name__}: @jit expects a function made by 'def', found {type(node).__name__}")
-        return node, self.fn.__code__.co_filename, lines, first, cut
+        return node, self.fn.__code__.co_filename, lines, first, 0
 
     def _parameter_kinds(self):
         return {p.name: (p.is_constexpr, p.annotation_type) for p in self.params}

@@ -24,5 +24,5 @@ class PTXASError(TrivetError):
     """Machine code could not be made from PTX."""
 
 
-class InterpreterError(TrivetError):
-    """Triton's name for a failure inside its interpreter; Trivet raises ``KernelError`` and its kin."""
+# Triton's interpreter wraps what goes wrong inside it in this class. Here it stands for all errors of Trivet.
+InterpreterError = TrivetError
