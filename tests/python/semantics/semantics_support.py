@@ -40,7 +40,10 @@ FORMATS = {
 }
 NUMPY = {
     "int1": np.dtype(bool),
-    **{name: np.dtype(name) for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()},
+    **{
+        name: np.dtype(name)
+        for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+    },
     "bfloat16": np.dtype(ml_dtypes.bfloat16),
     "float8e4nv": np.dtype(ml_dtypes.float8_e4m3fn),
     "float8e5": np.dtype(ml_dtypes.float8_e5m2),
@@ -73,7 +76,16 @@ def _float_edges(name: str) -> list[float]:
     form = FORMATS[name]
     least = 2.0 ** (1 - form.bias - form.mantissa) if name != "float64" else 5e-324
     normal = 2.0 ** (1 - form.bias) if name != "float64" else np.finfo(np.float64).tiny
-    return [0.0, least, normal - least, normal, 1.0, 1.0 + 2.0**-form.mantissa, form.largest, np.inf if form.has_infinity else 3.0]
+    return [
+        0.0,
+        least,
+        normal - least,
+        normal,
+        1.0,
+        1.0 + 2.0**-form.mantissa,
+        form.largest,
+        np.inf if form.has_infinity else 3.0,
+    ]
 
 
 def edges(name: str) -> np.ndarray:
@@ -86,7 +98,24 @@ def edges(name: str) -> np.ndarray:
         return np.array(both, np.float64).astype(NUMPY[name])
     limits = np.iinfo(name)
     low, high = int(limits.min), int(limits.max)
-    values = [low, low + 1, low // 2, 0, 1, 2, 3, 5, 7, 8, 100, high // 2, high // 3, high - 1, high, -1 if low else high - 2]
+    values = [
+        low,
+        low + 1,
+        low // 2,
+        0,
+        1,
+        2,
+        3,
+        5,
+        7,
+        8,
+        100,
+        high // 2,
+        high // 3,
+        high - 1,
+        high,
+        -1 if low else high - 2,
+    ]
     return np.array(values, name)
 
 
@@ -144,7 +173,9 @@ def round_to(values: np.ndarray, name: str, mode: str = "rtne", saturate: bool =
         steps = np.rint(steps) if mode == "rtne" else np.where(away, np.ceil(steps), np.floor(steps))
         rounded = np.ldexp(steps, exponent - form.mantissa)
         too_large = rounded > form.largest
-        inwards = too_large & np.isfinite(values) & (mode != "rtne") & np.logical_not(away if away is not None else False)
+        inwards = (
+            too_large & np.isfinite(values) & (mode != "rtne") & np.logical_not(away if away is not None else False)
+        )
         beyond = np.inf if form.has_infinity else np.nan
         rounded = np.where(too_large, form.largest if saturate else beyond, rounded)
         rounded = np.where(inwards, form.largest, rounded)
@@ -167,7 +198,9 @@ def assert_same(got: np.ndarray, want: np.ndarray, *context: Any) -> None:
     if not same.all():
         at = [tuple(int(i) for i in index) for index in np.argwhere(~same)[:8]]
         found = [(index, got[index], want[index]) for index in at]
-        raise AssertionError(f"{context}: {int((~same).sum())} of {same.size} differ; (index, found, expected): {found}")
+        raise AssertionError(
+            f"{context}: {int((~same).sum())} of {same.size} differ; (index, found, expected): {found}"
+        )
 
 
 def ulp_distance(got: np.ndarray, want: np.ndarray, name: str) -> np.ndarray:
@@ -258,7 +291,16 @@ def _transform1(x_ptr, out_ptr, F: tl.constexpr, DTYPE: tl.constexpr, SHAPE: tl.
 
 
 @triton.jit
-def _transform2(x_ptr, y_ptr, out_ptr, F: tl.constexpr, DTYPE: tl.constexpr, SHAPE: tl.constexpr, SHAPE2: tl.constexpr, OUT: tl.constexpr):
+def _transform2(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    F: tl.constexpr,
+    DTYPE: tl.constexpr,
+    SHAPE: tl.constexpr,
+    SHAPE2: tl.constexpr,
+    OUT: tl.constexpr,
+):
     result = F(tl.load(x_ptr + index_tile(SHAPE)), tl.load(y_ptr + index_tile(SHAPE2)))
     tl.static_assert(result.dtype == DTYPE)
     tl.static_assert(len(result.shape) == len(OUT))

@@ -115,9 +115,11 @@ def truncated(operator: str, x: int, y: int, dtype: str) -> int:
 def on_integers(operator: str, x: np.ndarray, y: np.ndarray, dtype: str) -> np.ndarray:
     """Modulo 2^width, by Python's unbounded integers."""
     results = []
-    for a, b in zip(x.astype(object), y.astype(object)):
+    for a, b in zip(x.astype(object), y.astype(object), strict=True):
         a, b = int(a), int(b)
-        exact = {"+": a + b, "-": a - b, "*": a * b}[operator] if operator in "+-*" else truncated(operator, a, b, dtype)
+        exact = (
+            {"+": a + b, "-": a - b, "*": a * b}[operator] if operator in "+-*" else truncated(operator, a, b, dtype)
+        )
         exact &= (1 << bits_of(dtype)) - 1
         if dtype in SIGNED and exact >> (bits_of(dtype) - 1):
             exact -= 1 << bits_of(dtype)
@@ -210,7 +212,9 @@ def test_numbers_take_the_type_of_the_tile(a: str) -> None:
     # An integer is of a higher kind than a tile of i1, a float than any tile of integers.
     dtype = "int32" if a == "int1" else a
     assert_same(apply(plus_one, dtype, x), on_integers("+", x.astype(NUMPY[dtype]), one.astype(NUMPY[dtype]), dtype), a)
-    assert_same(apply(minus_from, dtype, x), on_integers("-", one.astype(NUMPY[dtype]), x.astype(NUMPY[dtype]), dtype), a)
+    assert_same(
+        apply(minus_from, dtype, x), on_integers("-", one.astype(NUMPY[dtype]), x.astype(NUMPY[dtype]), dtype), a
+    )
     as_f32 = round_to(as_double(x), "float32")
     assert_same(apply(half_of, "float32", x), as_f32 * np.float32(0.5), a)
     if a in INTEGERS:
@@ -354,7 +358,7 @@ def test_umulhi_is_unsigned(a: str) -> None:
     x, y = pairs(a, a)
     bits = bits_of(a)
     unsigned = f"uint{bits}"
-    product = [int(p) * int(q) >> bits for p, q in zip(x.view(unsigned), y.view(unsigned))]
+    product = [int(p) * int(q) >> bits for p, q in zip(x.view(unsigned), y.view(unsigned), strict=True)]
     assert_same(apply(umulhi, a, x, y), np.array(product, unsigned).view(a))
 
 
@@ -375,7 +379,7 @@ def test_fma_rounds_once(a: str) -> None:
     x, y, z = (np.concatenate([v, w]) for v, w in ((x, y), (y, z), (z, x)))
     got = apply(fma, a, x, y, z)
     want = []
-    for p, q, r in zip(as_double(x), as_double(y), as_double(z)):
+    for p, q, r in zip(as_double(x), as_double(y), as_double(z), strict=True):
         with np.errstate(all="ignore"):
             product = p * q
             plain = product + r

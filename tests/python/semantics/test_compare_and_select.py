@@ -183,7 +183,7 @@ def test_shifts(function: Any, left: bool, a: str) -> None:
     counts = np.array([0, 1, 2, 3, width // 2, width - 2, width - 1, width, width + 1, 100], a)
     y = np.where(y < 100, counts[np.arange(256) % 10], y)
     want = []
-    for value, count in zip(x, y):
+    for value, count in zip(x, y, strict=True):
         exact = shifted(left, int(value), int(count), a) & ((1 << width) - 1)
         want.append(exact - (1 << width) if a in SIGNED and exact >> (width - 1) else exact)
     assert_same(apply(function, a, x, y), np.array(want, a))
