@@ -47,7 +47,7 @@ Value BindArgument(FunctionLowering& lowering, vm::Function& function, const Arg
 absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request) {
   TRIVET_ASSIGN_OR_RETURN(const FunctionDef* def, request.kernel->function_def());
   Compilation compilation{.host = host, .request = request, .diagnostics = {}, .files = {}, .helpers = {},
-                          .helper_by_key = {}, .name_counts = {}, .globals = {}, .ops_made = 0};
+                          .helper_by_key = {}, .name_counts = {}, .globals = {}, .ops_made = 0, .rounds = 0};
   compilation.helpers.push_back(std::make_unique<Helper>());
   compilation.helpers[0]->function = std::make_unique<vm::Function>();
   vm::Function* kernel = compilation.helpers[0]->function.get();

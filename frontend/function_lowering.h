@@ -43,6 +43,7 @@ struct Compilation {
   absl::flat_hash_map<std::string, int> name_counts;
   std::vector<GlobalUse> globals;
   int64_t ops_made = 0;
+  int64_t rounds = 0;  // of unrolled loops and comprehensions
 
   uint32_t InternFile(const std::string& file);
   // A function name that is not taken yet.
@@ -85,6 +86,8 @@ class FunctionLowering : private Emitter::Reporter {
   void Abandon() { terminated_ = true; }
   // True inside a helper, however deep.
   bool is_helper() const { return caller_ != nullptr; }
+  // Counts a round of an unrolled loop or comprehension; false, and an error, once there are too many in all.
+  bool CountRound();
   // The constants that a range gives; nothing after an error. `what` names it in messages.
   std::optional<std::vector<Value>> ConstantRange(const Value& range, absl::string_view what);
 

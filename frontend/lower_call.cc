@@ -164,6 +164,11 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
   auto [it, is_new] = compilation_.helper_by_key.emplace(key, compilation_.helpers.size());
   const size_t index = it->second;
   if (is_new) {
+    constexpr size_t kMaxFunctions = 20'000;
+    if (compilation_.helpers.size() >= kMaxFunctions) {
+      compilation_.helper_by_key.erase(key);
+      return Error(absl::StrCat("the kernel needs more than ", kMaxFunctions, " functions: a recursion over compile-time values?"));
+    }
     compilation_.helpers.push_back(std::make_unique<Helper>());
     Helper& helper = *compilation_.helpers.back();
     helper.function = std::make_unique<vm::Function>();

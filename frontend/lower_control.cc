@@ -380,12 +380,19 @@ void FunctionLowering::LowerFor(const Stmt& stmt) {
   LookForMistakes({&stmt.body}, stmt.target.get());
 }
 
+bool FunctionLowering::CountRound() {
+  if (++compilation_.rounds <= compilation_.request.max_unrolled_ops) return true;
+  Error("unrolled loops have too many rounds", "use tl.range instead of tl.static_range");
+  return false;
+}
+
 void FunctionLowering::LowerStaticFor(const Stmt& stmt, const std::vector<Value>& values) {
   Loop unrolled;
   unrolled.is_static = true;
   unrolled.region = emitter_.builder().region();
   loops_.push_back(std::move(unrolled));
   for (const Value& value : values) {
+    if (!CountRound()) break;
     Assign(*stmt.target, value);
     LowerBody(stmt.body);
     if (terminated_ || loops_.back().broken) break;

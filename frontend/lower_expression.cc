@@ -201,8 +201,10 @@ Value FunctionLowering::BinaryValues(const std::string& op, const Value& a, cons
     return Value::Tuple(std::move(items));
   }
   if (a.is_tuple() && b.AsKnownInt() && op == "*") {
+    constexpr size_t kMaxItems = 100'000;
     std::vector<Value> items;
-    for (Int i = 0; i < *b.AsKnownInt() && items.size() < 10000; ++i) {
+    for (Int i = 0; i < *b.AsKnownInt() && !a.items().empty(); ++i) {
+      if (items.size() + a.items().size() > kMaxItems) return Error(absl::StrCat("a tuple of more than ", kMaxItems, " values"));
       items.insert(items.end(), a.items().begin(), a.items().end());
     }
     return Value::Tuple(std::move(items));
@@ -408,6 +410,7 @@ Value FunctionLowering::LowerListComp(const Expr& expr) {
   const Variables saved = variables_;
   std::vector<Value> items;
   for (const Value& input : inputs) {
+    if (!CountRound()) break;
     Assign(*expr.b, input);
     bool keep = true;
     for (const ExprPtr& condition : expr.items) {

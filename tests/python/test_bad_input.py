@@ -106,7 +106,7 @@ def test_calling_without_a_grid():
         (lambda meta: "no", "must be a tuple of one to three integers, found str"),
         (lambda meta: (1, -2), "found -2"),
     ],
-    ids=str,
+    ids=lambda value: "function" if callable(value) else str(value)[:40],
 )
 def test_wrong_grid(grid, message):
     x, y = arrays()
@@ -270,6 +270,29 @@ def test_prompt(tmp_path):
                           capture_output=True, text=True, timeout=60)  # fmt: skip
     assert done.returncode == 1
     assert "UnsupportedSourceError: the source of k() can't be read" in done.stderr
+
+
+def test_source_with_text_left_of_its_indentation(tmp_path):
+    """A comment or a string inside a function that is itself indented may start anywhere."""
+    lines = [
+        "def make():",
+        "    @triton.jit",
+        "    def kernel(x):",
+        '        """A string that goes on',
+        'at the left margin."""',
+        "# a comment at the left margin",
+        "        tl.store(x, 1.0)",
+        "        tl.store(x, oops)",
+        "    return kernel",
+        "",
+        "try:",
+        "    make()[(1,)](np.zeros(1, dtype=np.float32))",
+        "except triton.errors.CompileError as error:",
+        "    print(error)",
+    ]
+    done = run_script(tmp_path, "\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    assert "script.py:12:21: error: 'oops' is not defined\n   12 |         tl.store(x, oops)" in done.stdout
 
 
 def test_functions_that_are_no_kernels():
