@@ -108,7 +108,8 @@ def points(row: Function, dtype: str, count: int = 64) -> np.ndarray:
     near = scale * 10.0 ** rng.uniform(-6, 0, count // 2)
     near = np.where(rng.integers(0, 2, count // 2) == 1, -near, near) if row.low < 0 else near
     x = np.concatenate([even, near])
-    return np.clip(x, row.low + 1e-3 * (row.low == -1.0), row.high - 1e-3 * (row.high == 1.0)).astype(NUMPY[dtype])
+    x = np.clip(x, row.low + 1e-3 * (row.low == -1.0), row.high - 1e-3 * (row.high == 1.0))
+    return np.clip(x, -FORMATS[dtype].largest, FORMATS[dtype].largest).astype(NUMPY[dtype])
 
 
 def true_values(row: Function, x: np.ndarray) -> list[Any]:
