@@ -162,6 +162,9 @@ class FunctionLowering : private Emitter::Reporter {
   void LowerDynamicFor(const Stmt& stmt, const RangeOptions& options, const std::vector<Value>& bounds);
   // After a mistake in the head of an if or a loop: looks for further mistakes in the bodies. What they assign is unknown.
   void LookForMistakes(const std::vector<const std::vector<StmtPtr>*>& bodies, const Expr* target);
+  // Enters a region of an if or a loop; false, and an error, if that is deeper than bytecode may be. See Leave.
+  bool Enter(absl::string_view what);
+  void Leave() { --nesting_; }
   // The statement is not in the language: names that it would define are unknown.
   void RefuseStatement(const Stmt& stmt, const std::string& what, std::string hint = "");
   // Says why names that only `body` assigns are missing.
@@ -171,6 +174,7 @@ class FunctionLowering : private Emitter::Reporter {
   // The span of the statement that assigned the name last.
   SourceSpan AssignedAt(const std::string& name) const;
   void LowerWhile(const Stmt& stmt);
+  void LowerWhileLoop(const Stmt& stmt);
   void LowerBreakOrContinue(bool is_break);
   // The variables that a loop changes in its body or its condition (may be null), made run-time values; fills
   // loop->carried, initial and fixed.
@@ -225,6 +229,7 @@ class FunctionLowering : private Emitter::Reporter {
   std::vector<Loop> loops_;
   bool terminated_ = false;  // the current region has its terminator; what follows is dead
   bool is_inline_ = false;
+  int64_t nesting_ = 1;  // regions around the current one, itself included
   bool is_kernel_ = false;
   int returns_in_source_ = 0;
   std::vector<Value> returned_;

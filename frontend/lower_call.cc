@@ -219,6 +219,7 @@ Value FunctionLowering::CallInRegion(const HostPtr& target, std::vector<Value> v
   if (!BindParameters(**def, target, &arguments, &bound)) return Value();
   FunctionLowering inner(compilation_, target, **def, &function(), emitter_.builder().region(), this, span_);
   for (auto& [name, value] : bound) inner.Bind(name, value);
+  inner.nesting_ = nesting_ + 1;  // the region that the call stands in
   Value result = inner.LowerInline();
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/function_lowering.h"
+#include "vm/bytecode/limits.h"
 
 namespace trivet::frontend {
 
@@ -80,7 +81,11 @@ void FunctionLowering::LowerIf(const Stmt& stmt) {
       SpanScope scope(this, stmt.value->span);
       condition = ToCondition(condition, "the condition of 'if'");
     }
-    if (!condition.is_error()) return LowerDynamicIf(stmt, condition);
+    if (!condition.is_error() && Enter("'if'")) {
+      LowerDynamicIf(stmt, condition);
+      return Leave();
+    }
+    condition = Value();
   }
   if (condition.is_error()) return LookForMistakes({&stmt.body, &stmt.orelse}, nullptr);
   bool is_true = true;
@@ -110,7 +115,10 @@ void FunctionLowering::LookForMistakes(const std::vector<const std::vector<StmtP
   for (const std::vector<StmtPtr>* body : bodies) CollectAssigned(*body, &assigned);
   const Variables before = variables_;
   loops_.push_back({});  // break and continue are legal as far as anyone can tell
+  const bool is_too_deep = nesting_ >= vm::Limits().max_nesting;
+  ++nesting_;
   for (const std::vector<StmtPtr>* body : bodies) {
+    if (is_too_deep) break;
     variables_ = before;
     if (target != nullptr) Assign(*target, Value());
     emitter_.builder().set_region(function().AddRegion());
@@ -118,9 +126,20 @@ void FunctionLowering::LookForMistakes(const std::vector<const std::vector<StmtP
     terminated_ = false;
   }
   loops_.pop_back();
+  Leave();
   emitter_.builder().set_region(outer);
   variables_ = before;
   for (const std::string& name : assigned) variables_[name] = Value();
+}
+
+bool FunctionLowering::Enter(absl::string_view what) {
+  if (nesting_ >= vm::Limits().max_nesting) {
+    Error(absl::StrCat(what, " is nested more than ", vm::Limits().max_nesting, " deep"),
+          what == "'if'" ? "each 'elif' is one level: use separate ifs, or arithmetic on the cases" : "move a part into a helper");
+    return false;
+  }
+  ++nesting_;
+  return true;
 }
 
 FunctionLowering::Branch FunctionLowering::LowerBranch(const std::vector<StmtPtr>& body, const Variables& start) {
@@ -361,7 +380,10 @@ void FunctionLowering::LowerFor(const Stmt& stmt) {
       SpanScope scope(this, stmt.value->span);
       bounds = RangeBounds(iterable);
     }
-    if (bounds) return LowerDynamicFor(stmt, *iterable.range(), *bounds);
+    if (bounds && Enter("a loop")) {
+      LowerDynamicFor(stmt, *iterable.range(), *bounds);
+      return Leave();
+    }
   } else {
     std::optional<std::vector<Value>> values;
     {
@@ -488,6 +510,12 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& opt
 
 void FunctionLowering::LowerWhile(const Stmt& stmt) {
   if (!stmt.orelse.empty()) Error("'else' of a while loop is not supported");
+  if (!Enter("a loop")) return LookForMistakes({&stmt.body}, nullptr);
+  LowerWhileLoop(stmt);
+  Leave();
+}
+
+void FunctionLowering::LowerWhileLoop(const Stmt& stmt) {
   Loop loop;
   const std::vector<ValueId> initial = PrepareCarried(stmt.body, stmt.value.get(), &loop);
   const Variables before = variables_;

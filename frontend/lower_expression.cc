@@ -330,7 +330,7 @@ Value FunctionLowering::LowerIfExp(const Expr& expr) {
     SpanScope scope(this, expr.b->span);
     condition = ToCondition(condition, "the condition of 'a if c else b'");
   }
-  if (condition.is_error()) return condition;
+  if (condition.is_error() || !Enter("'a if c else b'")) return Value();
   // As a real `if`: only one side runs, so a load in the other can't fault.
   const RegionId outer = emitter_.builder().region();
   const RegionId regions[] = {function().AddRegion(), function().AddRegion()};
@@ -339,6 +339,7 @@ Value FunctionLowering::LowerIfExp(const Expr& expr) {
     emitter_.builder().set_region(regions[i]);
     sides[i] = Materialize(LowerExpr(i == 0 ? *expr.a : *expr.c));
   }
+  Leave();
   emitter_.builder().set_region(outer);
   if (sides[0].is_error() || sides[1].is_error()) return Value();
   if (sides[0].is_ssa() && sides[1].is_ssa() && sides[0].type() != sides[1].type() && sides[0].type().is_number() &&

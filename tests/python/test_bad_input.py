@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import frontend_files
 import trivet as triton
 import trivet.language as tl
 from trivet import errors
@@ -343,6 +344,16 @@ def test_recursion():
         kernel[(1,)](1)
     with pytest.raises(errors.CompileError, match=r"recursion: forever_constexpr\(\) calls itself"):
         kernel_constexpr[(1,)]()
+
+
+def test_nesting_has_an_end(tmp_path):
+    chain = "".join(f"    elif n == {i}:\n        a = {i}\n" for i in range(1, 150))
+    head = "import trivet as triton\n\n\n@triton.jit\ndef kernel(n):\n    if n == 0:\n        a = 0\n"
+    path = tmp_path / "long_chain.py"
+    path.write_text(head + chain)
+    with pytest.raises(errors.CompileError, match="'if' is nested more than 100 deep") as caught:
+        frontend_files.load(path).kernel[(1,)](5)
+    assert len(caught.value.diagnostics) == 1
 
 
 def test_compile_error_has_its_parts():
