@@ -22,7 +22,8 @@ struct ArgumentSpec {
   std::vector<std::string> fields;   // of a named kTuple
 };
 
-// A global that the compiled code depends on: recompile when it means something else.
+// A global of a function, or an attribute of a module or class, that the compiled code depends on: recompile when it means
+// something else.
 struct GlobalUse {
   HostPtr function;
   std::string name;

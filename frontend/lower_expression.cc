@@ -516,7 +516,11 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
     HostPtr self = ToHost(value, "the value");
     absl::StatusOr<HostPtr> member = self->GetAttribute(name);
     if (!member.ok()) return Error(std::string(member.status().message()));
-    if (*member != nullptr) return FromHost(*member);
+    if (*member != nullptr) {
+      // A number behind a module or class can change like a global.
+      if (value.is_host()) compilation_.globals.push_back({self, name, *member});
+      return FromHost(*member);
+    }
     return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"), DidYouMean(name, self->attribute_names()));
   }
   return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"));

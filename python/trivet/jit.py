@@ -148,7 +148,14 @@ class CompiledKernel:
         self.name = module.kernel
         self.metadata = module.metadata
         self.n_regs, self.n_spills, self.shared = 0, 0, 0  # nothing of the kind on the interpreter
-        self._globals = [(f, name, value) for f, name, value in globals_used if not isinstance(value, types.ModuleType)]
+        # What the language itself consists of doesn't change; leaving it out keeps launches quick.
+        self._globals = list(
+            {
+                (id(owner), name): (owner, name, value)
+                for owner, name, value in globals_used
+                if not isinstance(value, types.ModuleType) and not _belongs_to_the_language(owner)
+            }.values()
+        )
 
     @functools.cached_property
     def asm(self):
@@ -156,14 +163,23 @@ class CompiledKernel:
 
     def is_stale(self):
         """Whether a global that the code was compiled with means something else by now."""
-        for function, name, value in self._globals:
-            found, now = function._look_up(name)
+        for owner, name, value in self._globals:
+            if isinstance(owner, JITFunction):
+                found, now = owner._look_up(name)
+            else:  # a module or class
+                now = getattr(owner, name, self)
+                found = now is not self
             if not found or (now is not value and not _same_constant(now, value)):
                 return True
         return False
 
     def __repr__(self):
         return f"<trivet kernel {self.name}>"
+
+
+def _belongs_to_the_language(owner):
+    name = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(owner, "__module__", "")
+    return isinstance(name, str) and (name == "trivet" or name.startswith("trivet."))
 
 
 def _same_constant(now, then):
