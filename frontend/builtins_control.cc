@@ -111,6 +111,9 @@ Value BuiltinPythonPrint(FunctionLowering& fl, BuiltinCall& call) {
   for (const Value& v : call.variadic) {
     if (!v.is_ssa() && values.empty()) {
       absl::StrAppend(&prefix, prefix.empty() ? "" : " ", Show(fl, v));
+    } else if (!v.is_ssa() && !(v.is_constant() && IsNumber(v.constant()))) {
+      return fl.Error(absl::StrCat("print: text must come before the values, found ", v.Describe(), " after one"),
+                      "use one print for each value");
     } else {
       values.push_back(v);
     }

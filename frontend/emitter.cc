@@ -483,7 +483,8 @@ std::optional<Type> Emitter::RequireType(const Value& value, absl::string_view w
       }
     }
   }
-  Error(absl::StrCat(what, " must be an element type such as tl.float32, found ", value.Describe()));
+  Error(absl::StrCat(what, " must be an element type such as tl.float32, found ", value.Describe()),
+        value.is_host() ? "Python's float and int say nothing of the width: tl.float32, tl.int64, ..." : "");
   return std::nullopt;
 }
 

@@ -369,6 +369,11 @@ void FunctionLowering::LowerReturn(const Stmt& stmt) {
 void FunctionLowering::LowerAssert(const Stmt& stmt) {
   Value condition = LowerExpr(*stmt.value);
   Value message = stmt.message == nullptr ? Value::Of(std::string()) : LowerExpr(*stmt.message);
+  if (condition.is_tuple() && !condition.items().empty()) {
+    Error(absl::StrCat("this assertion always holds: it is of the tuple ", condition.Describe()),
+          "without parentheses: assert condition, message");
+    return;
+  }
   if (std::optional<Constant> known = condition.AsConstant()) {
     if (!IsTrue(*known)) {
       std::optional<std::string> text = emitter_.RequireString(message, "the message of an assert");

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ def load(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"trivet_case_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # Python has its own opinion on some of the mistakes
+        spec.loader.exec_module(module)
     return module
 
 
