@@ -92,8 +92,9 @@ py::tuple Compile(const py::object& kernel, const py::list& specs, const std::ve
   request.portability = portability == "error"  ? frontend::Portability::kError
                         : portability == "warn" ? frontend::Portability::kWarn
                                                 : frontend::Portability::kOff;
-  DropKeptException();
+  DropKeptExceptions();
   absl::StatusOr<frontend::CompileResult> compiled = frontend::Compile(host, request);
+  RethrowPendingException();
   if (!compiled.ok()) RethrowKeptException();
   frontend::CompileResult result = ValueOrThrow(std::move(compiled));
   py::list globals;

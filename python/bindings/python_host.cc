@@ -28,9 +28,20 @@ Classes* classes = nullptr;
 
 std::string Str(py::handle h) { return py::cast<std::string>(py::str(h)); }
 
-// The exception behind the last status of function_def(); see RethrowKeptException.
+// Exceptions that came up while this thread compiles; see RethrowKeptException and RethrowPendingException.
+struct Exceptions {
+  std::exception_ptr kept;     // behind the last status of function_def()
+  std::exception_ptr pending;  // the first that the frontend has no way to hear of, KeyboardInterrupt above all
+};
 // Never destroyed: the interpreter may be gone before static destructors run.
-std::exception_ptr& kept_exception = *new std::exception_ptr;
+Exceptions& ThreadExceptions() {
+  thread_local Exceptions* const exceptions = new Exceptions;
+  return *exceptions;
+}
+
+void SetPending(std::exception_ptr exception) {
+  if (ThreadExceptions().pending == nullptr) ThreadExceptions().pending = std::move(exception);
+}
 
 // Runs `work`, turning a Python exception into a Status.
 template <typename Work>
@@ -38,6 +49,7 @@ auto Guarded(const Work& work) -> absl::StatusOr<decltype(work())> {
   try {
     return work();
   } catch (py::error_already_set& error) {
+    if (error.matches(PyExc_KeyboardInterrupt)) SetPending(std::current_exception());
     return absl::InvalidArgumentError(Str(error.value().is_none() ? error.type() : error.value()));
   } catch (const py::cast_error& error) {
     return absl::InternalError(error.what());
@@ -51,10 +63,21 @@ auto KeepingException(Work work) {
     try {
       return work();
     } catch (py::error_already_set&) {
-      kept_exception = std::current_exception();
+      ThreadExceptions().kept = std::current_exception();
       throw;
     }
   };
+}
+
+// The result of `work`, or `otherwise` if it raises: the compilation goes on to its end, and raises then.
+template <typename Result, typename Work>
+Result OrPending(Result otherwise, const Work& work) {
+  try {
+    return work();
+  } catch (py::error_already_set&) {
+    SetPending(std::current_exception());
+    return otherwise;
+  }
 }
 
 // True for NumPy's numbers, which are objects of their own: np.int64(3).
@@ -207,15 +230,19 @@ class PythonValue : public frontend::HostValue {
   }
 
   HostPtr LookUp(absl::string_view name) const override {
-    const py::tuple found = object_.attr("_look_up")(py::str(std::string(name)));
-    return found[0].cast<bool>() ? WrapObject(found[1]) : nullptr;
+    return OrPending(HostPtr(), [&] {
+      const py::tuple found = object_.attr("_look_up")(py::str(std::string(name)));
+      return found[0].cast<bool>() ? WrapObject(found[1]) : nullptr;
+    });
   }
   bool IsConstexprGlobal(absl::string_view name) const override {
-    return object_.attr("_is_constexpr_global")(py::str(std::string(name))).cast<bool>();
+    return OrPending(false, [&] { return object_.attr("_is_constexpr_global")(py::str(std::string(name))).cast<bool>(); });
   }
   HostPtr DefaultOf(absl::string_view parameter) const override {
-    const py::tuple found = object_.attr("_default_of")(py::str(std::string(parameter)));
-    return found[0].cast<bool>() ? WrapObject(found[1]) : nullptr;
+    return OrPending(HostPtr(), [&] {
+      const py::tuple found = object_.attr("_default_of")(py::str(std::string(parameter)));
+      return found[0].cast<bool>() ? WrapObject(found[1]) : nullptr;
+    });
   }
 
  private:
@@ -268,10 +295,13 @@ void RegisterClasses(const py::dict& given) {
                         given["language"]};
 }
 
-void RethrowKeptException() {
-  if (std::exception_ptr kept = std::exchange(kept_exception, nullptr)) std::rethrow_exception(kept);
+void RethrowPendingException() {
+  if (std::exception_ptr pending = std::exchange(ThreadExceptions().pending, nullptr)) std::rethrow_exception(pending);
 }
-void DropKeptException() { kept_exception = nullptr; }
+void RethrowKeptException() {
+  if (std::exception_ptr kept = std::exchange(ThreadExceptions().kept, nullptr)) std::rethrow_exception(kept);
+}
+void DropKeptExceptions() { ThreadExceptions() = {}; }
 
 HostPtr WrapObject(py::object object) { return std::make_shared<PythonValue>(std::move(object)); }
 

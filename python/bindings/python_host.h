@@ -21,10 +21,12 @@ pybind11::object UnwrapObject(const frontend::HostPtr& value);
 vm::Type TypeOfObject(pybind11::handle object);
 pybind11::object ObjectOfType(const vm::Type& type);
 
-// The exception for which a function's source could not be read, if there was one since DropKeptException: thrown again, so
-// that it keeps its class.
+// Python exceptions don't pass through the frontend; Compile throws them once it is done. Since DropKeptExceptions:
+// the exception for which a function's source could not be read, if there was one,
 void RethrowKeptException();
-void DropKeptException();
+// and an exception that has nothing to do with the kernel, such as KeyboardInterrupt.
+void RethrowPendingException();
+void DropKeptExceptions();
 
 class PythonHost : public frontend::Host {
  public:

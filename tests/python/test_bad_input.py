@@ -615,6 +615,30 @@ def test_control_c_stops_an_endless_kernel(tmp_path, schedule):
     assert process.returncode == 0
 
 
+def test_control_c_while_compiling():
+    """It arrives while the compiler asks Python for the value of a global."""
+
+    @triton.jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    original = type(kernel)._look_up
+    calls = []
+
+    def look_up(self, name):
+        calls.append(name)
+        raise KeyboardInterrupt
+
+    type(kernel)._look_up = look_up
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            kernel[(1,)](arrays()[0])
+    finally:
+        type(kernel)._look_up = original
+    assert calls == ["tl"]
+    kernel[(1,)](arrays()[0])
+
+
 def test_printing(capsys):
     @triton.jit
     def kernel(x):
