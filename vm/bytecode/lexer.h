@@ -21,9 +21,9 @@ enum class TokenKind {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  absl::string_view text;      // as written
-  size_t offset = 0;           // in the whole text
-  bool starts_line = false;    // only blanks before it on its line
+  absl::string_view text;    // as written
+  size_t offset = 0;         // in the whole text
+  bool starts_line = false;  // only blanks before it on its line
 
   bool Is(absl::string_view spelling) const {
     return (kind == TokenKind::kPunctuation || kind == TokenKind::kWord) && text == spelling;

@@ -9,9 +9,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -354,7 +354,8 @@ class Parser {
     if (literal.kind != TokenKind::kEnd) TRIVET_RETURN_IF_ERROR(SetConstant(literal, types, &op));
     TRIVET_RETURN_IF_ERROR(ParseLocation(&op.location));
     for (int i = 0; i < info->num_regions; ++i) {
-      if (i > 0) TRIVET_RETURN_IF_ERROR(Expect(RegionSeparator(info->op), absl::StrCat("and another region of ", info->text)));
+      if (i > 0)
+        TRIVET_RETURN_IF_ERROR(Expect(RegionSeparator(info->op), absl::StrCat("and another region of ", info->text)));
       TRIVET_ASSIGN_OR_RETURN(const RegionId inner, ParseRegion(*info, depth));
       op.regions.push_back(inner);
     }
@@ -402,8 +403,7 @@ class Parser {
                                             "', but has ", op->operands.size(), " operands"));
     }
     if (op->operands.size() > fixed && !info.has_variadic()) {
-      return ErrorAt(op_token,
-                     absl::StrCat(info.text, " takes ", fixed, " operands, but has ", op->operands.size()));
+      return ErrorAt(op_token, absl::StrCat(info.text, " takes ", fixed, " operands, but has ", op->operands.size()));
     }
     return absl::OkStatus();
   }
@@ -422,7 +422,8 @@ class Parser {
     while (token_.kind == TokenKind::kWord && !token_.starts_line && !token_.Is("loc")) {
       const auto* attr = std::find_if(info.attrs.begin(), info.attrs.end(),
                                       [this](const AttrInfo& a) { return token_.text == a.name; });
-      if (attr == info.attrs.end()) return ErrorAt(token_, absl::StrCat(info.text, " has no attribute '", token_.text, "'"));
+      if (attr == info.attrs.end())
+        return ErrorAt(token_, absl::StrCat(info.text, " has no attribute '", token_.text, "'"));
       const auto index = static_cast<size_t>(attr - info.attrs.begin());
       if (is_set[index]) return ErrorAt(token_, absl::StrCat("attribute '", token_.text, "' is given twice"));
       is_set[index] = true;

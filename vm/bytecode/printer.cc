@@ -56,10 +56,14 @@ class Printer {
   void PrintModule() {
     absl::string_view separator;
     if (!module_.metadata.empty()) {
-      absl::StrAppend(&out_, "module {", absl::StrJoin(module_.metadata, ", ", [](std::string* out, const auto& entry) {
-                        const bool bare = IsTextIdentifier(entry.first);
-                        absl::StrAppend(out, bare ? entry.first : QuoteText(entry.first), " = ", QuoteText(entry.second));
-                      }), "}\n");
+      absl::StrAppend(&out_, "module {",
+                      absl::StrJoin(module_.metadata, ", ",
+                                    [](std::string* out, const auto& entry) {
+                                      const bool bare = IsTextIdentifier(entry.first);
+                                      absl::StrAppend(out, bare ? entry.first : QuoteText(entry.first), " = ",
+                                                      QuoteText(entry.second));
+                                    }),
+                      "}\n");
       separator = "\n";
     }
     for (const Function& function : module_.functions) {
@@ -107,20 +111,20 @@ class Printer {
 
   void PrintTypes(absl::Span<const Type> types) {
     absl::StrAppend(&out_, absl::StrJoin(types, ", ", [](std::string* out, const Type& type) {
-                      absl::StrAppend(out, type.ToString());
-                    }));
+      absl::StrAppend(out, type.ToString());
+    }));
   }
 
   void PrintParams(absl::Span<const ValueId> params) {
     absl::StrAppend(&out_, absl::StrJoin(params, ", ", [this](std::string* out, ValueId id) {
-                      absl::StrAppend(out, names_->Of(id), ": ", function_->type(id).ToString());
-                    }));
+      absl::StrAppend(out, names_->Of(id), ": ", function_->type(id).ToString());
+    }));
   }
 
   void PrintValues(absl::Span<const ValueId> values) {
     absl::StrAppend(&out_, absl::StrJoin(values, ", ", [this](std::string* out, ValueId id) {
-                      absl::StrAppend(out, names_->Of(id));
-                    }));
+      absl::StrAppend(out, names_->Of(id));
+    }));
   }
 
   void PrintLocation(const Location& at) {
@@ -180,7 +184,8 @@ class Printer {
     PrintValues(op.results);
     absl::StrAppend(&out_, op.results.empty() ? "" : " = ", info.text, op.operands.empty() ? "" : " ");
     PrintValues(op.operands);
-    for (size_t i = 0; i < info.attrs.size() && i < op.attrs.size(); ++i) PrintAttribute(op, info.attrs[i], op.attrs[i]);
+    for (size_t i = 0; i < info.attrs.size() && i < op.attrs.size(); ++i)
+      PrintAttribute(op, info.attrs[i], op.attrs[i]);
     if (!op.results.empty()) {
       std::vector<Type> types;
       for (ValueId result : op.results) types.push_back(function_->type(result));

@@ -36,7 +36,7 @@ class ValueNames {
   void NameRegion(const Function& function, RegionId region);
   void NameValue(const Function& function, ValueId id);
 
-  std::vector<std::string> spellings_;  // by ValueId
+  std::vector<std::string> spellings_;              // by ValueId
   absl::flat_hash_map<std::string, int64_t> uses_;  // of each author's name
   int64_t unnamed_ = 0;
 };

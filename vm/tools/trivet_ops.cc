@@ -52,51 +52,71 @@ constexpr Group kGroups[] = {
 
 const char* LevelText(OpLevel level) {
   switch (level) {
-    case OpLevel::kPortable: return "portable";
-    case OpLevel::kLowered: return "lowered";
+    case OpLevel::kPortable:
+      return "portable";
+    case OpLevel::kLowered:
+      return "lowered";
   }
   return "";
 }
 
 const char* EffectsText(OpEffects effects) {
   switch (effects) {
-    case OpEffects::kPure: return "pure";
-    case OpEffects::kReads: return "reads";
-    case OpEffects::kWrites: return "writes";
-    case OpEffects::kReadsWrites: return "reads and writes";
-    case OpEffects::kControl: return "control";
-    case OpEffects::kOutput: return "output";
+    case OpEffects::kPure:
+      return "pure";
+    case OpEffects::kReads:
+      return "reads";
+    case OpEffects::kWrites:
+      return "writes";
+    case OpEffects::kReadsWrites:
+      return "reads and writes";
+    case OpEffects::kControl:
+      return "control";
+    case OpEffects::kOutput:
+      return "output";
   }
   return "";
 }
 
 const char* OperandKindText(OperandKind kind) {
   switch (kind) {
-    case OperandKind::kOne: return "one";
-    case OperandKind::kOptional: return "optional";
-    case OperandKind::kVariadic: return "variadic";
+    case OperandKind::kOne:
+      return "one";
+    case OperandKind::kOptional:
+      return "optional";
+    case OperandKind::kVariadic:
+      return "variadic";
   }
   return "";
 }
 
 const char* AttrKindText(AttrKind kind) {
   switch (kind) {
-    case AttrKind::kI64: return "integer";
-    case AttrKind::kBool: return "bool";
-    case AttrKind::kString: return "text";
-    case AttrKind::kInts: return "integers";
-    case AttrKind::kFunction: return "function";
-    case AttrKind::kEnum: return "enum";
-    case AttrKind::kBits: return "element";
+    case AttrKind::kI64:
+      return "integer";
+    case AttrKind::kBool:
+      return "bool";
+    case AttrKind::kString:
+      return "text";
+    case AttrKind::kInts:
+      return "integers";
+    case AttrKind::kFunction:
+      return "function";
+    case AttrKind::kEnum:
+      return "enum";
+    case AttrKind::kBits:
+      return "element";
   }
   return "";
 }
 
 const char* EnumName(AttrEnum type) {
   switch (type) {
-    case AttrEnum::kNone: return "";
+    case AttrEnum::kNone:
+      return "";
 #define TRIVET_ENUM(Type, values) \
-  case AttrEnum::k##Type: return #Type;
+  case AttrEnum::k##Type:         \
+    return #Type;
 #include "vm/bytecode/attrs.def"
   }
   return "";
@@ -109,11 +129,16 @@ constexpr AttrEnum kEnums[] = {
 
 const char* DTypeClassText(DTypeClass dtype_class) {
   switch (dtype_class) {
-    case DTypeClass::kNone: return "";
-    case DTypeClass::kBool: return "bool";
-    case DTypeClass::kSigned: return "signed";
-    case DTypeClass::kUnsigned: return "unsigned";
-    case DTypeClass::kFloat: return "float";
+    case DTypeClass::kNone:
+      return "";
+    case DTypeClass::kBool:
+      return "bool";
+    case DTypeClass::kSigned:
+      return "signed";
+    case DTypeClass::kUnsigned:
+      return "unsigned";
+    case DTypeClass::kFloat:
+      return "float";
   }
   return "";
 }
@@ -126,16 +151,23 @@ std::string Form(const OpInfo& op) {
   form += absl::StrJoin(op.operands, ",", [](std::string* out, const OperandInfo& operand) {
     const char* name = operand.name;
     switch (operand.kind) {
-      case OperandKind::kOne: absl::StrAppend(out, " ", name); return;
-      case OperandKind::kOptional: absl::StrAppend(out, " [", name, "]"); return;
-      case OperandKind::kVariadic: absl::StrAppend(out, " ", name, "..."); return;
+      case OperandKind::kOne:
+        absl::StrAppend(out, " ", name);
+        return;
+      case OperandKind::kOptional:
+        absl::StrAppend(out, " [", name, "]");
+        return;
+      case OperandKind::kVariadic:
+        absl::StrAppend(out, " ", name, "...");
+        return;
     }
   });
   for (const AttrInfo& attr : op.attrs) {
     if (attr.kind == AttrKind::kBits) {
       absl::StrAppend(&form, " <", attr.name, ">");
     } else {
-      absl::StrAppend(&form, " ", attr.name, "=", attr.kind == AttrKind::kEnum ? EnumName(attr.enum_type) : AttrKindText(attr.kind));
+      absl::StrAppend(&form, " ", attr.name, "=",
+                      attr.kind == AttrKind::kEnum ? EnumName(attr.enum_type) : AttrKindText(attr.kind));
     }
   }
   for (int i = 0; i < op.num_regions; ++i) {
@@ -207,9 +239,9 @@ void PrintJson() {
     };
     absl::StrAppend(out, "    {\"code\": ", op.code, ", \"name\": ", Json(op.name), ", \"text\": ", Json(op.text),
                     ", \"since\": ", op.since, ", \"level\": ", Json(LevelText(op.level)), ", \"operands\": [",
-                    absl::StrJoin(op.operands, ", ", operand_json), "], \"results\": ",
-                    op.num_results == kVariadicResults ? "\"any\"" : absl::StrCat(op.num_results), ", \"attributes\": [",
-                    absl::StrJoin(op.attrs, ", ", attr_json), "], \"regions\": ", op.num_regions,
+                    absl::StrJoin(op.operands, ", ", operand_json),
+                    "], \"results\": ", op.num_results == kVariadicResults ? "\"any\"" : absl::StrCat(op.num_results),
+                    ", \"attributes\": [", absl::StrJoin(op.attrs, ", ", attr_json), "], \"regions\": ", op.num_regions,
                     ", \"rule\": ", Json(op.rule_name), ", \"effects\": ", Json(EffectsText(op.effects)));
     absl::StrAppend(out, ", \"doc\": ", Json(op.doc), "}");
   };
@@ -226,10 +258,10 @@ void PrintJson() {
                     ", \"triton\": ", Json(info.triton_name), ", \"bits\": ", info.bits,
                     ", \"bytes\": ", info.storage_bytes, ", \"class\": ", Json(DTypeClassText(info.dtype_class)), "}");
   };
-  const std::string text = absl::StrCat("{\n  \"ops\": [\n", absl::StrJoin(AllOps(), ",\n", op_json),
-                                        "\n  ],\n  \"enums\": {\n", absl::StrJoin(kEnums, ",\n", enum_json),
-                                        "\n  },\n  \"dtypes\": [\n", absl::StrJoin(AllDTypes(), ",\n", dtype_json),
-                                        "\n  ]\n}\n");
+  const std::string text =
+      absl::StrCat("{\n  \"ops\": [\n", absl::StrJoin(AllOps(), ",\n", op_json), "\n  ],\n  \"enums\": {\n",
+                   absl::StrJoin(kEnums, ",\n", enum_json), "\n  },\n  \"dtypes\": [\n",
+                   absl::StrJoin(AllDTypes(), ",\n", dtype_json), "\n  ]\n}\n");
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

@@ -72,6 +72,18 @@ TEST(ParserTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(Print(*module), text);
 }
 
+// The first block of the documentation is a module, in canonical form.
+TEST(ParserTest, DocumentedExampleIsCanonical) {
+  const std::string docs = ReadText(TRIVET_SOURCE_DIR "/docs/text-form.md");
+  const size_t start = docs.find("```\nmodule {");
+  ASSERT_NE(start, std::string::npos);
+  const std::string example = docs.substr(start + 4, docs.find("```", start + 4) - start - 4);
+  const absl::StatusOr<Module> module = Parse(example);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  EXPECT_TRUE(VerifyModule(*module).ok()) << VerifyModule(*module).message();
+  EXPECT_EQ(Print(*module), example);
+}
+
 TEST(ParserTest, NamesAreTheAuthors) {
   const absl::StatusOr<Module> module = Parse(ReadText(TRIVET_SOURCE_DIR "/tests/bytecode/text/names.tvt"));
   ASSERT_TRUE(module.ok()) << module.status().message();
@@ -109,15 +121,16 @@ TEST(ParserTest, ElementsOfWideTypesSurvive) {
 }
 
 TEST(ParserTest, TypesSurvive) {
-  for (const char* text : {"i1", "f8e4b15", "ptr<f32>", "ptr<ptr<bf16>>", "tile<1xi32>", "tile<64x32xf16>", "desc<16x16xf8e4m3>",
-                           "tile<4xptr<ptr<i64>>>", "blockptr<8xf32>", "tile<2x2x2x2x2xu8>"}) {
+  for (const char* text : {"i1", "f8e4b15", "ptr<f32>", "ptr<ptr<bf16>>", "tile<1xi32>", "tile<64x32xf16>",
+                           "desc<16x16xf8e4m3>", "tile<4xptr<ptr<i64>>>", "blockptr<8xf32>", "tile<2x2x2x2x2xu8>"}) {
     const absl::StatusOr<Type> type = ParseType(text);
     ASSERT_TRUE(type.ok()) << type.status().message();
     EXPECT_EQ(type->ToString(), text);
   }
-  for (const char* text : {"", "f31", "none", "tile<f32>", "tile<4x>", "tile<4xf32", "tile<x4xf32>", "ptr<f32>>", "ptr<tile<4xf32>>",
-                           "tile<99999999999999999999xf32>", "ptr<ptr<ptr<ptr<ptr<f32>>>>>", "desc<4xptr<f32>>",
-                           "tile<-4xf32>", "tile<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>"}) {
+  for (const char* text :
+       {"", "f31", "none", "tile<f32>", "tile<4x>", "tile<4xf32", "tile<x4xf32>", "ptr<f32>>", "ptr<tile<4xf32>>",
+        "tile<99999999999999999999xf32>", "ptr<ptr<ptr<ptr<ptr<f32>>>>>", "desc<4xptr<f32>>", "tile<-4xf32>",
+        "tile<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>"}) {
     EXPECT_FALSE(ParseType(text).ok()) << text;
   }
 }
@@ -155,12 +168,15 @@ TEST(ParserTest, ShowsThePlace) {
 }
 
 TEST(ParserTest, SaysWhatIsWrongWithAnOp) {
-  EXPECT_THAT(ErrorInBody("%r = frobnicate %x : f32"), StartsWith("t.tvt:2:6: error: expected an op, found 'frobnicate'"));
+  EXPECT_THAT(ErrorInBody("%r = frobnicate %x : f32"),
+              StartsWith("t.tvt:2:6: error: expected an op, found 'frobnicate'"));
   EXPECT_THAT(ErrorInBody("%r = addf %x : f32"), HasSubstr("addf needs operand 'rhs', but has 1 operands"));
   EXPECT_THAT(ErrorInBody("%r = negf %x, %x : f32"), HasSubstr("negf takes 1 operands, but has 2"));
-  EXPECT_THAT(ErrorInBody("%r = addf %x, %y : f32"), StartsWith("t.tvt:2:15: error: value %y is not defined before this use"));
+  EXPECT_THAT(ErrorInBody("%r = addf %x, %y : f32"),
+              StartsWith("t.tvt:2:15: error: value %y is not defined before this use"));
   EXPECT_THAT(ErrorInBody("%r = addf %x, _ : f32"), HasSubstr("operand 2 of addf cannot be absent"));
-  EXPECT_THAT(ErrorInBody("%r, %s = addf %x, %x : f32, f32"), HasSubstr("addf has 1 results, but 2 names stand before it"));
+  EXPECT_THAT(ErrorInBody("%r, %s = addf %x, %x : f32, f32"),
+              HasSubstr("addf has 1 results, but 2 names stand before it"));
   EXPECT_THAT(ErrorInBody("addf %x, %x : f32"), HasSubstr("addf has 1 results, but 0 names stand before it"));
   EXPECT_THAT(ErrorInBody("%r = load %p"), HasSubstr("expected ':' and the types of the results, found 'return'"));
   EXPECT_THAT(ErrorInBody("%r = load %p : f32, f32"), HasSubstr("2 types for 1 results"));
@@ -171,11 +187,14 @@ TEST(ParserTest, SaysWhatIsWrongWithAnOp) {
 TEST(ParserTest, SaysWhatIsWrongWithAnAttribute) {
   EXPECT_THAT(ErrorInBody("%r = program_id axes=0 : i32"), HasSubstr("program_id has no attribute 'axes'"));
   EXPECT_THAT(ErrorInBody("%r = program_id axis=0 axis=1 : i32"), HasSubstr("attribute 'axis' is given twice"));
-  EXPECT_THAT(ErrorInBody("%r = program_id axis : i32"), HasSubstr("expected '=' after the attribute's name, found ':'"));
-  EXPECT_THAT(ErrorInBody("%r = program_id axis=x : i32"), HasSubstr("expected an integer for attribute 'axis', found 'x'"));
+  EXPECT_THAT(ErrorInBody("%r = program_id axis : i32"),
+              HasSubstr("expected '=' after the attribute's name, found ':'"));
+  EXPECT_THAT(ErrorInBody("%r = program_id axis=x : i32"),
+              HasSubstr("expected an integer for attribute 'axis', found 'x'"));
   EXPECT_THAT(ErrorInBody("%r = load %p cache=l1 : f32"),
               HasSubstr("expected one of none, ca, cg, cv, wb, cs, wt for attribute 'cache', found 'l1'"));
-  EXPECT_THAT(ErrorInBody("%r = load %p is_volatile=yes : f32"), HasSubstr("expected true or false for attribute 'is_volatile'"));
+  EXPECT_THAT(ErrorInBody("%r = load %p is_volatile=yes : f32"),
+              HasSubstr("expected true or false for attribute 'is_volatile'"));
   EXPECT_THAT(ErrorInBody("%r = trans %t order=[1, : tile<2x4xf32>"), HasSubstr("expected an integer, found ':'"));
   EXPECT_THAT(ErrorInBody("print prefix=x"), HasSubstr("expected a text in quotes for attribute 'prefix', found 'x'"));
   EXPECT_THAT(ErrorInBody("%r = cmpf %x, %x predicate=99999999999999999999 : i1"), HasSubstr("expected one of eq"));
@@ -197,7 +216,8 @@ TEST(ParserTest, SaysWhatIsWrongWithALiteral) {
 
 TEST(ParserTest, SaysWhatIsWrongWithAModule) {
   EXPECT_THAT(ErrorOf("add"), StartsWith("t.tvt:1:1: error: expected 'kernel' or 'func', found 'add'"));
-  EXPECT_THAT(ErrorOf("func @f() {\n  return\n"), StartsWith("t.tvt:3:1: error: expected '}', found the end of the text"));
+  EXPECT_THAT(ErrorOf("func @f() {\n  return\n"),
+              StartsWith("t.tvt:3:1: error: expected '}', found the end of the text"));
   EXPECT_THAT(ErrorOf("func @f() {\n return\n}\nfunc @f() {\n return\n}\n"),
               StartsWith("t.tvt:4:6: error: function 'f' is defined twice"));
   EXPECT_THAT(ErrorOf("module {a = \"1\", a = \"2\"}"), HasSubstr("key 'a' is given twice"));
@@ -210,9 +230,11 @@ TEST(ParserTest, SaysWhatIsWrongWithAModule) {
 }
 
 TEST(ParserTest, SaysWhatIsWrongWithARegion) {
-  EXPECT_THAT(ErrorInBody("%b = constant true : i1\nif %b {\n yield\n}"), HasSubstr("expected 'else' and another region of if"));
+  EXPECT_THAT(ErrorInBody("%b = constant true : i1\nif %b {\n yield\n}"),
+              HasSubstr("expected 'else' and another region of if"));
   EXPECT_THAT(ErrorInBody("%b = constant true : i1\nif %b else {\n yield\n}"), HasSubstr("if has no attribute 'else'"));
-  EXPECT_THAT(ErrorInBody("%r = reduce %t axis=0 : tile<2xf32>"), HasSubstr("expected '{' and a region of reduce, found 'return'"));
+  EXPECT_THAT(ErrorInBody("%r = reduce %t axis=0 : tile<2xf32>"),
+              HasSubstr("expected '{' and a region of reduce, found 'return'"));
 }
 
 TEST(ParserTest, RefusesDeepNesting) {

@@ -100,7 +100,8 @@ std::string Substitute(absl::string_view text, char letter, absl::string_view ty
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool ends = i + 1 == text.size() || !IsWordChar(text[i + 1]);
-    const bool follows_extent = i >= 2 && text[i - 1] == 'x' && absl::ascii_isdigit(static_cast<unsigned char>(text[i - 2]));
+    const bool follows_extent =
+        i >= 2 && text[i - 1] == 'x' && absl::ascii_isdigit(static_cast<unsigned char>(text[i - 2]));
     const bool starts = i == 0 || !IsWordChar(text[i - 1]) || follows_extent;
     if (text[i] == letter && starts && ends) {
       absl::StrAppend(&out, type);
@@ -177,9 +178,11 @@ absl::StatusOr<CaseRun> ReadRun(Scanner* scan, int line) {
   TRIVET_RETURN_IF_ERROR(scan->Expect("@"));
   run.function = scan->Word();
   TRIVET_RETURN_IF_ERROR(scan->Expect("("));
-  while (!scan->Consume(")")) {
-    run.arguments.push_back(scan->Value());
-    if (!scan->Consume(",") && scan->AtEnd()) return scan->Error("expected ')'");
+  if (!scan->Consume(")")) {
+    do {
+      run.arguments.push_back(scan->Value());
+    } while (scan->Consume(","));
+    TRIVET_RETURN_IF_ERROR(scan->Expect(")"));
   }
   while (!scan->AtEnd()) {
     const bool is_near = scan->Consume("~=");
@@ -215,7 +218,8 @@ absl::StatusOr<CaseRun> ReadRun(Scanner* scan, int line) {
       return scan->Error("expected ==, ~=, grid, leaves, traps or prints");
     }
   }
-  if (!run.results && run.leaves.empty() && !run.traps && !run.prints) return scan->Error("nothing is expected of the run");
+  if (!run.results && run.leaves.empty() && !run.traps && !run.prints)
+    return scan->Error("nothing is expected of the run");
   return run;
 }
 
@@ -229,8 +233,9 @@ absl::StatusOr<bool> Applies(Scanner* scan) {
   TRIVET_RETURN_IF_ERROR(scan->Expect("in"));
   bool applies = false;
   while (!scan->Consume(":")) {
-    if (scan->AtEnd()) return scan->Error("expected ':'");
-    applies |= scan->Word() == type;
+    const std::string listed = scan->Word();
+    if (listed.empty()) return scan->Error("expected ':'");
+    applies |= listed == type;
   }
   return applies;
 }
@@ -308,7 +313,8 @@ absl::Status ReadEntry(absl::string_view entry, const Type& element, const std::
     out->insert(out->end(), static_cast<size_t>(repeats), std::nullopt);
     return absl::OkStatus();
   }
-  TRIVET_ASSIGN_OR_RETURN(const int64_t bits, ParseElement(element.is_pointer() ? DType::kU64 : element.dtype(), literal));
+  TRIVET_ASSIGN_OR_RETURN(const int64_t bits,
+                          ParseElement(element.is_pointer() ? DType::kU64 : element.dtype(), literal));
   out->insert(out->end(), static_cast<size_t>(repeats), bits);
   return absl::OkStatus();
 }

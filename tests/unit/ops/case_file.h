@@ -7,8 +7,8 @@
 //   }
 //   ; run: @addf([1, -0.0, inf, nan], [2, 0.0, -inf, 1]) == [3, 0.0, nan, nan]
 //
-// A case is the text from its line to the next case's. Its types T, U, ... stand for the first of each list, then for the
-// second, and so on; a lone capital letter in the text, also behind "4x", is replaced.
+// A case is the text from its line to the next case's. Its types T, U, ... stand for the first of each list, then for
+// the second, and so on; a lone capital letter in the text, also behind "4x", is replaced.
 //
 //   ; memory p: f32 = [1, 2, 3, 4]      a tensor that each of the case's runs finds as written here
 //   ; run: @f(1, [2, 3]) == 4, [5, 6]   a helper's results, equal by bits; all NaNs are one
@@ -19,8 +19,8 @@
 //   ; run if T in f16 bf16: ...         for some of the types only
 //
 // A line "; " that goes on with more blanks continues the one before. A value is a literal of the text form for all
-// elements, or a list in row-major order (inner brackets only help the reader) with repeats 0.5*4 and ranges 0..3. In what
-// is expected, "_" stands for an element that may be anything.
+// elements, or a list in row-major order (inner brackets only help the reader) with repeats 0.5*4 and ranges 0..3. In
+// what is expected, "_" stands for an element that may be anything.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct CaseRun {
   std::vector<std::string> arguments;
   std::array<int64_t, 3> grid{1, 1, 1};
   std::optional<std::vector<std::string>> results;
-  int64_t ulp = 0;  // how far results may be away
+  int64_t ulp = 0;                                          // how far results may be away
   std::vector<std::pair<std::string, std::string>> leaves;  // tensor and contents
   std::optional<std::string> traps;
   std::optional<std::string> prints;

@@ -128,7 +128,8 @@ class Tensors {
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) return absl::InvalidArgumentError(absl::StrCat("no tensor '", name, "'"));
     const Storage& storage = found->second;
-    TRIVET_ASSIGN_OR_RETURN(const Elements expected, ReadElements(contents, storage.element, storage.count, addresses_));
+    TRIVET_ASSIGN_OR_RETURN(const Elements expected,
+                            ReadElements(contents, storage.element, storage.count, addresses_));
     CompareElements(name, storage.element, reinterpret_cast<const uint8_t*>(storage.words.data()), expected, 0);
     return absl::OkStatus();
   }
@@ -155,14 +156,15 @@ class CaseRunner {
     const FunctionId id = module.FindFunction(run.function);
     if (id.is_none()) return absl::InvalidArgumentError(absl::StrCat("no function '", run.function, "'"));
     const Function& function = module.function(id);
-    if (run.arguments.size() != function.params().size()) return absl::InvalidArgumentError("wrong number of arguments");
+    if (run.arguments.size() != function.params().size())
+      return absl::InvalidArgumentError("wrong number of arguments");
     Tensors tensors;
     for (const CaseTensor& tensor : case_.memory) TRIVET_RETURN_IF_ERROR(tensors.Add(tensor));
     std::vector<Elements> arguments;
     for (size_t i = 0; i < run.arguments.size(); ++i) {
       const Type& type = function.type(function.params()[i]);
-      TRIVET_ASSIGN_OR_RETURN(Elements elements, ReadElements(run.arguments[i], type.AsScalar(), type.num_elements(),
-                                                              tensors.addresses()));
+      TRIVET_ASSIGN_OR_RETURN(
+          Elements elements, ReadElements(run.arguments[i], type.AsScalar(), type.num_elements(), tensors.addresses()));
       arguments.push_back(std::move(elements));
     }
     return function.is_kernel ? LaunchKernel(run, arguments, tensors) : Evaluate(run, function, arguments);
@@ -196,7 +198,8 @@ class CaseRunner {
     const auto results = EvaluateFunction(executable_, run.function, bytes);
     CompareStatus(run, results.status());
     if (!run.results || !results.ok()) return absl::OkStatus();
-    if (run.results->size() != function.result_types.size()) return absl::InvalidArgumentError("wrong number of results");
+    if (run.results->size() != function.result_types.size())
+      return absl::InvalidArgumentError("wrong number of results");
     for (size_t i = 0; i < results->size(); ++i) {
       const Type& type = function.result_types[i];
       EXPECT_EQ((*results)[i].size(), static_cast<size_t>(type.value_bytes()));
