@@ -26,7 +26,8 @@ void Place(const std::vector<StmtPtr>& body, uint32_t* line) {
 
 }  // namespace
 
-FunctionDef MakeFunction(const std::string& name, const std::vector<std::string>& parameters, std::vector<StmtPtr> body) {
+FunctionDef MakeFunction(const std::string& name, const std::vector<std::string>& parameters,
+                         std::vector<StmtPtr> body) {
   FunctionDef def;
   def.name = name;
   def.file = absl::StrCat(name, ".py");

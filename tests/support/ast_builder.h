@@ -2,7 +2,8 @@
 //
 //   FunctionDef f = MakeFunction("twice", {"x"}, List(Return(Binary("+", Name("x"), Name("x")))));
 //
-// Each statement is a line of its own, numbered from 2 (the head of the function is line 1); expressions are at column 5.
+// Each statement is a line of its own, numbered from 2 (the head of the function is line 1); expressions are at
+// column 5.
 #pragma once
 
 #include <string>
@@ -111,6 +112,7 @@ inline StmtPtr If(ExprPtr condition, std::vector<StmtPtr> body, std::vector<Stmt
 }
 
 // Gives every node of the list a span, and the function the text of its lines ("line 2", ...).
-FunctionDef MakeFunction(const std::string& name, const std::vector<std::string>& parameters, std::vector<StmtPtr> body);
+FunctionDef MakeFunction(const std::string& name, const std::vector<std::string>& parameters,
+                         std::vector<StmtPtr> body);
 
 }  // namespace trivet::frontend

@@ -19,7 +19,8 @@ std::vector<std::string> FakeValue::attribute_names() const {
 
 absl::StatusOr<HostPtr> FakeValue::Call(const std::vector<HostPtr>& arguments,
                                         const std::vector<std::pair<std::string, HostPtr>>&) const {
-  if (kind_ != HostKind::kHostCall || arguments.empty()) return absl::InvalidArgumentError(absl::StrCat(text_, " can't be called"));
+  if (kind_ != HostKind::kHostCall || arguments.empty())
+    return absl::InvalidArgumentError(absl::StrCat(text_, " can't be called"));
   return arguments[0];
 }
 

@@ -89,7 +89,8 @@ class FakeHost : public Host {
   HostPtr LanguageMember(absl::string_view) override { return nullptr; }
   void Print(absl::string_view text) override { printed += std::string(text); }
   void Warn(absl::string_view text) override { warnings.emplace_back(text); }
-  absl::StatusOr<std::string> Format(const HostPtr& value, absl::string_view spec, absl::string_view conversion) override;
+  absl::StatusOr<std::string> Format(const HostPtr& value, absl::string_view spec,
+                                     absl::string_view conversion) override;
 
   std::string printed;
   std::vector<std::string> warnings;

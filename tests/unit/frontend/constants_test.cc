@@ -168,7 +168,8 @@ TEST(Constants, ShownAsPythonShowsThem) {
 }
 
 TEST(Constants, IntegersFromText) {
-  EXPECT_EQ(IntToString(*IntFromString("-170141183460469231731687303715884105")), "-170141183460469231731687303715884105");
+  EXPECT_EQ(IntToString(*IntFromString("-170141183460469231731687303715884105")),
+            "-170141183460469231731687303715884105");
   EXPECT_EQ(IntToString(*IntFromString("+0")), "0");
   for (const char* bad : {"", "-", "1x", "0x10", " 1", "99999999999999999999999999999999999999"}) {
     EXPECT_FALSE(IntFromString(bad).has_value()) << bad;

@@ -67,11 +67,11 @@ class LoweringTest : public ::testing::Test {
 
 TEST_F(LoweringTest, MaskedCopy) {
   // offsets = tl.arange(0, BLOCK); tl.store(x + offsets, 1, mask=offsets < n)
-  HostPtr kernel = Make(MakeFunction(
-      "fill", {"x", "n", "BLOCK"},
-      List(Assign("offsets", Call(Tl("arange"), IntLiteral("0"), Name("BLOCK"))),
-           Do(WithKeyword(Call(Tl("store"), Binary("+", Name("x"), Name("offsets")), IntLiteral("1")), "mask",
-                          Compare(Name("offsets"), "<", Name("n")))))));
+  HostPtr kernel =
+      Make(MakeFunction("fill", {"x", "n", "BLOCK"},
+                        List(Assign("offsets", Call(Tl("arange"), IntLiteral("0"), Name("BLOCK"))),
+                             Do(WithKeyword(Call(Tl("store"), Binary("+", Name("x"), Name("offsets")), IntLiteral("1")),
+                                            "mask", Compare(Name("offsets"), "<", Name("n")))))));
   EXPECT_EQ(Text(kernel, {RunTime(kPtrF32), RunTime(kI32), CompileTime(FakeInt("8", false))}),
             R"(kernel @fill(%x: ptr<f32>, %n: i32) {
   %offsets = arange end=8 : tile<8xi32>
@@ -99,11 +99,13 @@ TEST_F(LoweringTest, LoopCarriesWhatItAssigns) {
 }
 
 TEST_F(LoweringTest, HelpersAreCompiledOnceForEachSetOfTypes) {
-  std::shared_ptr<FakeValue> twice = Make(MakeFunction("twice", {"v"}, List(Return(Binary("+", Name("v"), Name("v"))))));
-  std::shared_ptr<FakeValue> kernel = Make(MakeFunction(
-      "k", {"x", "n"},
-      List(Assign("a", Call(Name("twice"), Name("n"))), Assign("b", Call(Name("twice"), Name("a"))),
-           Assign("c", Call(Name("twice"), Call(Tl("load"), Name("x")))), Do(Call(Tl("store"), Name("x"), Name("c"))))));
+  std::shared_ptr<FakeValue> twice =
+      Make(MakeFunction("twice", {"v"}, List(Return(Binary("+", Name("v"), Name("v"))))));
+  std::shared_ptr<FakeValue> kernel =
+      Make(MakeFunction("k", {"x", "n"},
+                        List(Assign("a", Call(Name("twice"), Name("n"))), Assign("b", Call(Name("twice"), Name("a"))),
+                             Assign("c", Call(Name("twice"), Call(Tl("load"), Name("x")))),
+                             Do(Call(Tl("store"), Name("x"), Name("c"))))));
   FakeFunctionSetup{kernel.get()}.Global("twice", twice);
   absl::StatusOr<CompileResult> result = CompileKernel(kernel, {RunTime(kPtrF32), RunTime(kI32)});
   ASSERT_TRUE(result.ok()) << result.status();
@@ -118,7 +120,8 @@ TEST_F(LoweringTest, HelpersAreCompiledOnceForEachSetOfTypes) {
 }
 
 TEST_F(LoweringTest, DefaultsComeFromTheHost) {
-  std::shared_ptr<FakeValue> add = Make(MakeFunction("add", {"v", "w"}, List(Return(Binary("+", Name("v"), Name("w"))))));
+  std::shared_ptr<FakeValue> add =
+      Make(MakeFunction("add", {"v", "w"}, List(Return(Binary("+", Name("v"), Name("w"))))));
   FakeFunctionSetup{add.get()}.Default("w", FakeInt("5", false));
   std::shared_ptr<FakeValue> kernel =
       Make(MakeFunction("k", {"x", "n"}, List(Do(Call(Tl("store"), Name("x"), Call(Name("add"), Name("n")))))));
@@ -129,8 +132,7 @@ TEST_F(LoweringTest, DefaultsComeFromTheHost) {
 TEST_F(LoweringTest, BranchesOfConstantsAreNotLookedAt) {
   HostPtr kernel = Make(MakeFunction(
       "k", {"x", "FAST"},
-      List(If(Name("FAST"), List(Do(Call(Tl("store"), Name("x"), IntLiteral("1")))),
-              List(Do(Name("nonsense")))))));
+      List(If(Name("FAST"), List(Do(Call(Tl("store"), Name("x"), IntLiteral("1")))), List(Do(Name("nonsense")))))));
   EXPECT_THAT(Text(kernel, {RunTime(kPtrF32), CompileTime(host_.MakeBool(true))}), HasSubstr("store %x"));
   EXPECT_THAT(Text(kernel, {RunTime(kPtrF32), CompileTime(host_.MakeBool(false))}),
               HasSubstr("k.py:4:5: error: 'nonsense' is not defined\n    4 | line 4\n      |     ^~"));
@@ -159,12 +161,16 @@ TEST_F(LoweringTest, RecursionIsAnError) {
 }
 
 TEST_F(LoweringTest, MistakesInTheLibraryShowAtTheAuthorsCall) {
-  std::shared_ptr<FakeValue> zeros = Make(MakeFunction("zeros", {"n"}, List(Return(Call(Tl("arange"), IntLiteral("0"), Name("n"))))));
+  std::shared_ptr<FakeValue> zeros =
+      Make(MakeFunction("zeros", {"n"}, List(Return(Call(Tl("arange"), IntLiteral("0"), Name("n"))))));
   FakeFunctionSetup{zeros.get()}.MarkAsLibrary();
-  std::shared_ptr<FakeValue> kernel = Make(MakeFunction("k", {"n"}, List(Do(IntLiteral("1")), Do(Call(Name("zeros"), Name("n"))))));
+  std::shared_ptr<FakeValue> kernel =
+      Make(MakeFunction("k", {"n"}, List(Do(IntLiteral("1")), Do(Call(Name("zeros"), Name("n"))))));
   FakeFunctionSetup{kernel.get()}.Global("zeros", zeros);
   const std::string text = Text(kernel, {RunTime(kI32)});
-  EXPECT_THAT(text, HasSubstr("k.py:3:5: error: arange's arguments: end must be an integer constant (tl.constexpr), found i32"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("k.py:3:5: error: arange's arguments: end must be an integer constant (tl.constexpr), found i32"));
   EXPECT_THAT(text, HasSubstr("note: in zeros() of the language's library, zeros.py:2"));
 }
 
@@ -178,10 +184,10 @@ TEST_F(LoweringTest, SourceThatCannotBeReadIsAStatusForTheKernelAndAnErrorForAHe
 }
 
 TEST_F(LoweringTest, IndependentMistakesAreAllReported) {
-  HostPtr kernel = Make(MakeFunction(
-      "k", {"x"},
-      List(Assign("a", Name("first")), Assign("b", Binary("+", Name("a"), IntLiteral("1"))), Do(Name("second")),
-           If(Name("third"), List(Do(Name("fourth"))), List(Do(Name("b")))))));
+  HostPtr kernel =
+      Make(MakeFunction("k", {"x"},
+                        List(Assign("a", Name("first")), Assign("b", Binary("+", Name("a"), IntLiteral("1"))),
+                             Do(Name("second")), If(Name("third"), List(Do(Name("fourth"))), List(Do(Name("b")))))));
   absl::StatusOr<CompileResult> result = CompileKernel(kernel, {RunTime(kPtrF32)});
   ASSERT_TRUE(result.ok());
   std::vector<uint32_t> lines;
@@ -190,8 +196,8 @@ TEST_F(LoweringTest, IndependentMistakesAreAllReported) {
 }
 
 TEST_F(LoweringTest, StaticPrintGoesToTheHost) {
-  HostPtr kernel = Make(MakeFunction(
-      "k", {"x"}, List(Do(Call(Tl("static_print"), StringLiteral("x is"), Name("x"), IntLiteral("3"))))));
+  HostPtr kernel = Make(
+      MakeFunction("k", {"x"}, List(Do(Call(Tl("static_print"), StringLiteral("x is"), Name("x"), IntLiteral("3"))))));
   Text(kernel, {RunTime(kPtrF32)});
   EXPECT_EQ(host_.printed, "x is pointer<fp32> 3\n");
 }

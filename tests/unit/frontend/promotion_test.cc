@@ -62,9 +62,7 @@ std::vector<Case> Cases() {
 
 std::string Text(DType t) { return t == DType::kNone ? "-" : vm::InfoOf(t).text; }
 
-TEST(Promotion, TableHasEveryPair) {
-  EXPECT_EQ(Cases().size(), vm::AllDTypes().size() * vm::AllDTypes().size());
-}
+TEST(Promotion, TableHasEveryPair) { EXPECT_EQ(Cases().size(), vm::AllDTypes().size() * vm::AllDTypes().size()); }
 
 TEST(Promotion, TwoTiles) {
   for (const Case& c : Cases()) {
@@ -79,7 +77,8 @@ TEST(Promotion, DivisionComputesHalvesInF32AndRefusesMixedSigns) {
     DType expected = c.expected;
     if (expected == DType::kF16 && (c.a == DType::kF16 || c.b == DType::kF16)) expected = DType::kF32;
     if (expected == DType::kBF16) expected = DType::kF32;
-    if (vm::IsInteger(c.a) && vm::IsInteger(c.b) && vm::IsSignedInteger(c.a) != vm::IsSignedInteger(c.b)) expected = DType::kNone;
+    if (vm::IsInteger(c.a) && vm::IsInteger(c.b) && vm::IsSignedInteger(c.a) != vm::IsSignedInteger(c.b))
+      expected = DType::kNone;
     EXPECT_EQ(Text(Promote(c.a, false, c.b, false, true).dtype), Text(expected)) << Text(c.a) << " / " << Text(c.b);
   }
 }
