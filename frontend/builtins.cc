@@ -154,7 +154,10 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
   for (const Value& v : call.variadic) {
     if (v.is_error()) return v;
   }
-  return entry.builtin->handler(*this, call);
+  const std::string outer = emitter_.ExchangeContext(shown);
+  Value result = entry.builtin->handler(*this, call);
+  emitter_.ExchangeContext(outer);
+  return result;
 }
 
 Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::string& name, const CallArguments& arguments) {

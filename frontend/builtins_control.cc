@@ -166,11 +166,6 @@ Value BuiltinHint(FunctionLowering& fl, BuiltinCall& call) {
   return hinted;
 }
 
-Value BuiltinInlineAsm(FunctionLowering& fl, BuiltinCall&) {
-  return fl.Error("tl.inline_asm_elementwise is not supported: PTX text has no meaning outside an NVIDIA GPU",
-                  "write the operation with tl functions; libdevice has most instructions");
-}
-
 Value BuiltinBreakpoint(FunctionLowering& fl, BuiltinCall&) {
   fl.emitter().builder().Create(Op::kBreakpoint, {}, {});
   return Value::None();

@@ -86,7 +86,7 @@ Value Emitter::ToSsa(const Value& value) {
     }
     return MakeConstant(Type::Scalar(dtype), value.constant());
   }
-  return Error(absl::StrCat("expected a number or a tile, found ", value.Describe()));
+  return Error(absl::StrCat(context_, context_.empty() ? "" : ": ", "expected a number or a tile, found ", value.Describe()));
 }
 
 Value Emitter::ToSsa(const Value& value, DType dtype) {

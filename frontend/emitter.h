@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -45,6 +46,9 @@ class Emitter {
     reporter_->ReportError(std::move(message), std::move(hint));
     return Value();
   }
+
+  // The operation whose arguments are being looked at, for messages: "tl.where"; gives the one before.
+  std::string ExchangeContext(std::string operation) { return std::exchange(context_, std::move(operation)); }
 
   // --- making values
   Value Wrap(ValueId id) { return Value::Ssa(id, builder_.type(id)); }
@@ -114,6 +118,7 @@ class Emitter {
   std::optional<Value> Fold(absl::string_view op, const Value& a, const Value& b, vm::DType result);
 
   vm::Builder builder_;
+  std::string context_;
   Reporter* reporter_;
 };
 
