@@ -1,4 +1,4 @@
-"""PTX text."""
+"""PTX that asks for what only the machine has."""
 
 import trivet as triton
 import trivet.language as tl
