@@ -106,6 +106,9 @@ class PtxLowering {
     } else if (auto it = registers_.find(operand.name); it != registers_.end()) {
       value = it->second;
     }
+    if (value.is_error() && operand.name.substr(0, 1) == "%") {
+      return fl_.Error(absl::StrCat("tl.inline_asm_elementwise: the special register '", operand.name, "' is not supported"));
+    }
     if (value.is_error()) {
       return fl_.Error(absl::StrCat("tl.inline_asm_elementwise: a register is read before it is written in '", at_->text, "'"));
     }

@@ -137,6 +137,27 @@ def _index_along(shape: core.constexpr, dim: core.constexpr):
 
 
 @jit
+def floor_divide(x, y):
+    """``x / y`` rounded down, for integers: Python's ``//``, where the operator of the language rounds towards zero.
+
+    An extension; Triton has no such function.
+    """
+    quotient = x // y
+    rest = x - quotient * y
+    return core.where((rest != 0) & ((rest < 0) != (y < 0)), quotient - 1, quotient)
+
+
+@jit
+def floor_mod(x, y):
+    """The remainder of ``floor_divide``, with the sign of ``y``: Python's ``%``; for floats too.
+
+    An extension; Triton has no such function.
+    """
+    rest = x % y
+    return core.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
+@jit
 def cdiv(x, div):
     """``x / div`` rounded up, for ``x >= 0`` and ``div > 0``."""
     return (x + (div - 1)) // div
