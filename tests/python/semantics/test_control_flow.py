@@ -379,5 +379,5 @@ def test_refusals(kernel: Any) -> None:
 
 def test_endless_loops_stop_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIVET_MAX_STEPS", "10000")
-    with pytest.raises(triton.errors.TrivetError, match="step|limit"):
+    with pytest.raises(triton.errors.TrivetError, match="more than 10000 ops"):
         _wide_range_kernel[(1,)](np.zeros(2, np.int64), 2**40, 2**60, 1)
