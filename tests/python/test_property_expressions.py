@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from generated_kernels import kernel_from
 
-N = 32
+N = 45  # an odd extent: full vectors and a rest
 
 # A tree is (operator, operand, ...); a leaf is a string (an input) or a number. Inputs: i0 i1 of i32, f0 f1 of f32.
 INT_BINARY = ["+", "-", "*", "&", "|", "^", "//", "%", "min", "max"]

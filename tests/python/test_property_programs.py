@@ -106,6 +106,12 @@ P = np.array([0, 1, 2, 3, 17, 100, 511, 1023, -1, 77], np.int32)
 Q = np.array([0, 5, 1, 3, 1000, 64, 2, 1023, -8, 31], np.int32)
 
 
+@triton.jit
+def _map_kernel(out_ptr, p_ptr, q_ptr, F: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, tl.map_elementwise(F, tl.load(p_ptr + i), tl.load(q_ptr + i)))
+
+
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_blocks(3, False))
 def test_programs(body: Block) -> None:
@@ -114,4 +120,8 @@ def test_programs(body: Block) -> None:
     out = np.full(P.size, -1, np.int32)
     _run_kernel[(P.size,)](out, P, Q, F=triton.jit(python))
     want = [python(int(p), int(q)) for p, q in zip(P, Q, strict=True)]
+    assert out.tolist() == want, source
+    # The same for each element of a tile.
+    out = np.full(P.size, -1, np.int32)
+    _map_kernel[(1,)](out, P, Q, F=triton.jit(python), N=P.size)
     assert out.tolist() == want, source

@@ -44,7 +44,7 @@ def values_of(x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sort(dtype: str) -> None:
-    for shape in ((4, 32), (1, 1), (2, 1), (1, 64)):
+    for shape in ((4, 32), (1, 1), (2, 1), (1, 64), (3, 21)):
         x = sample(dtype, shape)
         order = values_of(x)
         assert_same(transform(ascending, dtype, shape, x), np.sort(order, -1).astype(x.dtype), dtype)

@@ -68,7 +68,7 @@ def any_bit(x, axis, keep_dims):
 
 
 AXES = [0, 1, 2, -1, -3, None]
-SHAPES = [(4, 8, 2), (1, 16, 1), (1, 1, 1), (2, 1, 32)]
+SHAPES = [(4, 8, 2), (1, 16, 1), (1, 1, 1), (2, 1, 32), (5, 3, 13)]
 NARROW = {"int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32", "int1": "uint32"}
 EXTREME = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32"}
 

@@ -61,7 +61,7 @@ def along(reference: Any, x: np.ndarray, axis: int, reverse: bool) -> np.ndarray
 @pytest.mark.parametrize(("axis", "reverse"), DIRECTIONS)
 def test_integers(axis: int, reverse: bool) -> None:
     for dtype in INTEGERS:
-        for shape in ((8, 16), (1, 4), (4, 1)):
+        for shape in ((8, 16), (1, 4), (4, 1), (5, 11)):
             x = sample(dtype, shape)
             wide = WIDER.get(dtype, dtype)
             want = along(lambda v, a, wide=wide: np.cumsum(v, a, dtype=wide), x, axis, reverse)
