@@ -159,6 +159,7 @@ constexpr LibdeviceRow kLibdevice[] = {
     {"cyl_bessel_i0", "cyl_bessel_i0"}, {"cyl_bessel_i1", "cyl_bessel_i1"},
     {"fast_sinf", "sin"}, {"fast_cosf", "cos"}, {"fast_tanf", "tan"}, {"fast_expf", "exp"}, {"fast_exp10f", "exp10"},
     {"fast_logf", "log"}, {"fast_log2f", "log2"}, {"fast_log10f", "log10"}, {"fast_powf", "pow"}, {"fast_tanh", "tanh"},
+    {"fast_tanhf", "tanh"},
     {"fast_tanf", "tan"}, {"fast_erf", "erf"}, {"fast_dividef", "divf"}, {"fast_fdividef", "divf"}, {"fast_gelu", ""},
     {"add_rn", "addf"}, {"add_rz", "addf", vm::Rounding::kTowardZero}, {"add_rd", "addf", vm::Rounding::kDown},
     {"add_ru", "addf", vm::Rounding::kUp}, {"sub_rn", "subf"}, {"sub_rz", "subf", vm::Rounding::kTowardZero},
@@ -333,6 +334,15 @@ Value BatchedDot(FunctionLowering& fl, const BuiltinCall& call) {
 
 Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
+  // trans_a and trans_b, of releases before 2.1: the operand is used transposed.
+  for (size_t i = 0; i < 2; ++i) {
+    std::optional<bool> transposed = e.RequireBool(call[7 + i], i == 0 ? "tl.dot: trans_a" : "tl.dot: trans_b");
+    if (!transposed) return Value();
+    if (!*transposed) continue;
+    call.arguments[i] = fl.CallBuiltin("trans", {{call[i]}, {}, {}});
+    if (call[i].is_error()) return Value();
+    call.arguments[7 + i] = Value::Of(false);
+  }
   const Value &a = call[0], &b = call[1];
   for (const Value* v : {&a, &b}) {
     if (!v->is_ssa() || !v->type().is_tile() || !v->type().is_number()) {

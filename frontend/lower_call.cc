@@ -129,14 +129,10 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
             absl::StrCat("its parameters are ", absl::StrJoin(names, ", ")));
       return false;
     }
+    // In a call between kernel functions the annotation tl.constexpr asks for nothing: programs pass run-time values to such
+    // parameters, and what needs a constant says so in the helper.
     if (parameter.is_constexpr && value.is_ssa()) {
-      std::optional<Constant> known = value.AsConstant();
-      if (!known) {
-        Error(absl::StrCat("parameter '", parameter.name, "' of ", def.name, "() is tl.constexpr, but the argument is the run-time value ",
-                           value.Describe()));
-        return false;
-      }
-      value = Value::Of(*known);
+      if (std::optional<Constant> known = value.AsConstant()) value = Value::Of(*known);
     }
     bound->emplace_back(parameter.name, std::move(value));
   }
@@ -155,7 +151,12 @@ Value FunctionLowering::RecursionError(const FunctionDef& def) {
 Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments arguments) {
   absl::StatusOr<const FunctionDef*> def = target->function_def();
   if (!def.ok()) return Error(std::string(def.status().message()));
-  if (IsTooDeep()) return RecursionError(**def);
+  if (IsTooDeep()) {
+    for (const FunctionLowering* f = this; f != nullptr; f = f->caller_) {
+      if (f->host_function_->key() == target->key()) return RecursionError(**def);
+    }
+    return Error(absl::StrCat("calls nest too deeply at ", (*def)->name, "()"), "call fewer helpers from one another");
+  }
   std::vector<std::pair<std::string, Value>> bound;
   if (!BindParameters(**def, target, &arguments, &bound)) return Value();
 

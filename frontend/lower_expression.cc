@@ -493,8 +493,8 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
                  type.is_pointer() ? "a kernel sees a tensor as a pointer: pass its sizes and strides as parameters" : "");
   }
   if (value.is_constant()) {
-    if (const Type* type = std::get_if<Type>(&value.constant())) return TypeAttribute(*type, name);
     if (name == "value") return value;  // of a tl.constexpr
+    if (const Type* type = std::get_if<Type>(&value.constant())) return TypeAttribute(*type, name);
     if (IsNumber(value.constant())) {
       if (name == "dtype" || name == "type") return Value::Of(Type::Scalar(DTypeOfNumber(value.constant())));
       if (name == "shape") return Value::Tuple({});

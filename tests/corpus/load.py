@@ -254,7 +254,7 @@ class Project:
         return JITFunction(function)
 
 
-class _time_limit:  # noqa: N801 (a context manager, used like a function)
+class _time_limit:
     """Raises TimeoutError in the main thread after so many seconds."""
 
     def __init__(self, seconds: int) -> None:

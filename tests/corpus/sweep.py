@@ -15,7 +15,6 @@ import multiprocessing
 import os
 import pathlib
 import re
-import signal
 import sys
 import time
 import traceback
@@ -33,11 +32,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("checkout", nargs="+", type=pathlib.Path, help="folders (or files) of other projects")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--only", help="a regular expression that FILE:NAME of a kernel must contain")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="an environment variable for the projects (repeatable)")
     parser.add_argument("--limit", type=float, default=20, help="seconds a kernel may take")
     parser.add_argument("--json", type=pathlib.Path, help="a file for all results")
     parser.add_argument("--at-least", type=float, default=0, help="percent that must compile for exit code 0")
     parser.add_argument("--verbose", action="store_true", help="list each kernel that is refused, with its first error")
     arguments = parser.parse_args(argv)
+    os.environ.update(text.split("=", 1) for text in arguments.env)
     results = []
     seen: set[str] = set()
     for checkout in arguments.checkout:
@@ -166,7 +167,7 @@ def _compile_file(root, project, analyser, definitions, called, limit):  # type:
                 yield key, result, helpers
         except EOFError:
             pass
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.join()
         receive.close()
         left = left[count:]

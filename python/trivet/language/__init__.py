@@ -1,11 +1,11 @@
 """The Triton language: ``import trivet.language as tl``."""
 
-from . import core, extra, math, random, standard
+from . import _older, core, extra, math, random, standard  # noqa: F401
 from .core import PropagateNan, block_type, const, constexpr, dtype, pi32_t, pointer_type, tensor, tensor_descriptor, void
 
 __all__ = [
     "PropagateNan", "block_type", "const", "constexpr", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",
-    "standard", "tensor", "tensor_descriptor", "void",
+    "libdevice", "standard", "tensor", "tensor_descriptor", "void",
 ]  # fmt: skip
 
 
@@ -21,6 +21,7 @@ def _export(namespace):
 
 
 _export(globals())
+libdevice = extra.libdevice  # where older releases had it
 
 
 def str_to_ty(name):

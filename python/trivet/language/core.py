@@ -6,6 +6,7 @@ name. Calling one from Python raises an error that says so.
 
 import enum
 import inspect
+import types
 
 from .._trivet import builtins as _builtin_signatures
 from .._trivet import dtypes as _element_types
@@ -20,6 +21,10 @@ class constexpr:  # noqa: N801 (Triton's name)
     def __init__(self, value):
         while isinstance(value, constexpr):
             value = value.value
+        if isinstance(value, types.FunctionType):  # used as a decorator: a function that runs while compiling
+            from ..jit import ConstexprFunction
+
+            value = ConstexprFunction(value)
         self.value = value
 
     def __repr__(self):

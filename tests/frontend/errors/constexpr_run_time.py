@@ -1,4 +1,4 @@
-"""A compile-time parameter of a helper given a run-time value."""
+"""A compile-time parameter of a helper given a run-time value, where the helper needs a constant."""
 
 import trivet as triton
 import trivet.language as tl
@@ -6,12 +6,12 @@ import trivet.language as tl
 
 @triton.jit
 def block(n: tl.constexpr):
-    return tl.arange(0, n)
+    return tl.arange(0, n)  # wrong
 
 
 @triton.jit
 def kernel(n):
-    block(n)  # wrong
+    block(n)
 
 
 ARGS = {"n": "i32"}

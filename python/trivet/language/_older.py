@@ -1,0 +1,29 @@
+"""Names of older releases of the language, which projects still use: each means what replaced it.
+
+``tl.libdevice`` and most of ``tl.math`` were libdevice; ``tl.core`` had helpers for the library's own sorting network.
+"""
+
+from ..jit import constexpr_function
+from . import core, math
+from .extra import libdevice
+
+
+def _int_dtype(bitwidth, signed):
+    return core.dtype(f"{'' if signed else 'u'}int{bitwidth}")
+
+
+#: The integer type of a width in bits; for use inside kernels and outside.
+get_int_dtype = constexpr_function(_int_dtype)
+
+core.get_int_dtype = get_int_dtype
+core.CONSTEXPR_0 = core.constexpr(0)
+core._unwrap_if_constexpr = core._unwrap
+
+
+def _math_attribute(name):
+    if name in libdevice.__all__:
+        return getattr(libdevice, name)
+    raise AttributeError(f"module {math.__name__!r} has no attribute {name!r}")
+
+
+math.__getattr__ = _math_attribute

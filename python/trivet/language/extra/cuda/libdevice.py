@@ -1,0 +1,7 @@
+"""``tl.extra.cuda.libdevice``: the same module as ``tl.extra.libdevice``."""
+
+import sys
+
+from .. import libdevice
+
+sys.modules[__name__] = libdevice

@@ -1,0 +1,90 @@
+"""What programs of other projects and of older releases do, each kind in a kernel of our own; tests/corpus/sweep.py found them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import trivet as triton
+import trivet.language as tl
+
+
+@tl.constexpr
+def _wider(dtype):
+    return tl.float32 if dtype.is_fp16() or dtype.is_bf16() else dtype
+
+
+@triton.jit
+def _is_large(dtype: tl.constexpr):
+    inner = dtype.value  # the type inside the constexpr, as old programs unwrap it
+    if inner.is_floating():
+        return 1
+    return inner.int_bitwidth
+
+
+@triton.jit
+def _shift(x, by: tl.constexpr):
+    return x + by
+
+
+@triton.jit
+def _types_kernel(out, DTYPE: tl.constexpr):
+    tl.static_assert(_wider(tl.float16) == tl.float32)
+    integer: tl.constexpr = tl.core.get_int_dtype(bitwidth=16, signed=False)
+    tl.static_assert(integer == tl.uint16)
+    tl.store(out, _is_large(DTYPE))
+
+
+def test_a_constexpr_of_a_function_runs_while_compiling_and_types_have_a_value() -> None:
+    out = np.zeros(1, np.int32)
+    _types_kernel[(1,)](out, tl.float32)
+    assert out[0] == 1
+    _types_kernel[(1,)](out, tl.int16)
+    assert out[0] == 16
+
+
+@triton.jit
+def _run_time_kernel(out, n):
+    tl.store(out, _shift(n, tl.load(out)))
+
+
+def test_a_helper_takes_a_run_time_value_for_a_constexpr_parameter() -> None:
+    out = np.array([5], np.int32)
+    _run_time_kernel[(1,)](out, 7)
+    assert out[0] == 12
+
+
+@triton.jit
+def _transposed_kernel(a, b, out, A: tl.constexpr, B: tl.constexpr):
+    i = tl.arange(0, 16)
+    at = i[:, None] * 16 + i[None, :]
+    tl.store(out + at, tl.dot(tl.load(a + at), tl.load(b + at), trans_a=A, trans_b=B, allow_tf32=False))
+
+
+def test_dot_transposes_its_operands_when_asked() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 16, 16), np.float32)
+    for flag_a, flag_b in [(False, True), (True, False), (True, True)]:
+        out = np.zeros_like(a)
+        _transposed_kernel[(1,)](a, b, out, flag_a, flag_b)
+        np.testing.assert_allclose(out, (a.T if flag_a else a) @ (b.T if flag_b else b), rtol=1e-6)
+
+
+@triton.jit
+def _names_kernel(out, x):
+    tl.store(out, tl.math.fast_expf(x) + tl.math.max(x, 2.0) + tl.libdevice.cbrt(x) + tl.extra.cuda.libdevice.fast_tanhf(x))
+    tl.extra.cuda.gdc_wait()
+
+
+def test_names_of_older_releases() -> None:
+    out = np.zeros(1, np.float32)
+    _names_kernel[(1,)](out, 1.0)
+    assert abs(out[0] - (np.e + 2 + 1 + np.tanh(1))) < 1e-6
+
+
+def test_libdevice_is_one_module_under_all_its_names() -> None:
+    import trivet.language.extra.cuda.libdevice as under_cuda
+    from trivet.language.extra import libdevice
+    from trivet.language.extra.cpu import libdevice as under_cpu
+    from trivet.language.extra.hip import libdevice as under_hip
+
+    assert under_cuda is libdevice and under_cpu is libdevice and under_hip is libdevice
