@@ -14,6 +14,15 @@ size_t LettersIn(absl::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+// The most that is shown of a source line.
+constexpr size_t kShownColumns = 200;
+
+// `at`, or the next position where a UTF-8 letter begins.
+size_t StartOfLetter(absl::string_view line, size_t at) {
+  while (at < line.size() && (line[at] & 0xC0) == 0x80) ++at;
+  return at;
+}
+
 // Insertions, deletions, replacements and swaps of neighbours that make b of a.
 size_t EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
@@ -62,18 +71,29 @@ std::string Diagnostic::ToString() const {
     out = absl::StrCat(file, ": error: ", message);
   }
   if (!source_line.empty()) {
-    const absl::string_view line = source_line;
-    const size_t begin = std::min<size_t>(span.column == 0 ? 0 : span.column - 1, line.size());
+    absl::string_view line = source_line;
+    size_t begin = std::min<size_t>(span.column == 0 ? 0 : span.column - 1, line.size());
+    size_t width = 1;
+    if (span.end_column > span.column && span.end_line == span.line) width = span.end_column - span.column;
+    // Of a very long line, what is around the caret.
+    absl::string_view cut_before, cut_after;
+    if (line.size() > kShownColumns) {
+      const size_t first = StartOfLetter(line, begin > kShownColumns / 2 ? begin - kShownColumns / 2 : 0);
+      cut_before = first > 0 ? "..." : "";
+      line.remove_prefix(first);
+      begin -= first;
+      if (line.size() > kShownColumns) {
+        line = line.substr(0, StartOfLetter(line, kShownColumns));
+        cut_after = "...";
+      }
+    }
     // Tabs are kept so that the caret lines up.
-    std::string pad;
+    std::string pad(cut_before.size(), ' ');
     for (char c : line.substr(0, begin)) {
       if ((c & 0xC0) != 0x80) pad += c == '\t' ? '\t' : ' ';
     }
-    size_t width = 1;
-    if (span.end_column > span.column && span.end_line == span.line) {
-      width = LettersIn(line.substr(begin, span.end_column - span.column));
-    }
-    absl::StrAppend(&out, "\n", absl::StrFormat("%5d", span.line), " | ", source_line, "\n      | ", pad, "^",
+    width = width > 1 ? LettersIn(line.substr(begin, width)) : 1;
+    absl::StrAppend(&out, "\n", absl::StrFormat("%5d", span.line), " | ", cut_before, line, cut_after, "\n      | ", pad, "^",
                     std::string(width > 1 ? width - 1 : 0, '~'));
   }
   for (const std::string& note : notes) absl::StrAppend(&out, "\nnote: ", note);

@@ -41,6 +41,13 @@ class Converter {
     auto e = std::make_unique<Expr>();
     e->span = Span(node);
     const std::string type = TypeName(node);
+    // Lowering recurses over the tree, on a stack that may be a thread's.
+    const DepthScope depth(&depth_);
+    if (depth_ > kMaxExpressionDepth) {
+      e->kind = ExprKind::kUnsupported;
+      e->text = "an expression nested more than " + std::to_string(kMaxExpressionDepth) + " deep";
+      return e;
+    }
     if (type == "Name") {
       e->kind = ExprKind::kName;
       e->name = Text(node.attr("id"));
@@ -302,6 +309,14 @@ class Converter {
     return s;
   }
 
+  struct DepthScope {
+    explicit DepthScope(int* depth) : depth_(depth) { ++*depth_; }
+    ~DepthScope() { --*depth_; }
+    int* depth_;
+  };
+  static constexpr int kMaxExpressionDepth = 500;
+
+  int depth_ = 0;
   uint32_t line_offset_;
   uint32_t column_offset_;
 };
