@@ -154,6 +154,15 @@ def test_pairs_of_types(operator: str, a: str) -> None:
             assert_same(apply(OPERATORS[operator], want[0], x, y), want[1], a, operator, b)
 
 
+@pytest.mark.parametrize("a", FP8)
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%"])
+def test_every_pair_of_fp8_values(operator: str, a: str) -> None:
+    codes = np.arange(256, dtype=np.uint8).view(NUMPY[a])
+    for part in np.split(codes, 8):
+        x, y = np.repeat(part, 256), np.tile(codes, 32)
+        assert_same(apply(OPERATORS[operator], a, x, y), on_floats(operator, x, y, a), a, operator)
+
+
 @pytest.mark.parametrize(
     ("operator", "a", "b", "message"),
     [

@@ -243,6 +243,31 @@ def test_descriptor_atomics(kind: str) -> None:
 
 
 @triton.jit
+def ranks_kernel(x_ptr, out_ptr, n):
+    i = tl.arange(0, 4)
+    line = tl.make_tensor_descriptor(x_ptr, [64], [1], [4])
+    if n > 1:
+        line = tl.make_tensor_descriptor(x_ptr + 2, [60], [1], [4])
+    acc = tl.zeros((4,), tl.float32)
+    for k in range(0, 64, 16):
+        acc += line.load([k])
+    tl.store(out_ptr + i, acc)
+    cube = tl.make_tensor_descriptor(x_ptr, [2, 4, 8], [32, 8, 1], [1, 2, 4])
+    cube_at = tl.arange(0, 8)
+    tl.store(out_ptr + 4 + cube_at, tl.reshape(cube.load([1, 3, 2]), (8,)))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_descriptors_of_other_ranks_through_control_flow(n: int) -> None:
+    x = np.arange(64, dtype=np.float32)
+    out = np.zeros(12, np.float32)
+    ranks_kernel[(1,)](x, out, n)
+    first = 0 if n == 1 else 2
+    assert out[:4].tolist() == [sum(x[first + k + i] for k in range(0, 64, 16)) for i in range(4)]
+    assert out[4:].tolist() == [58, 59, 60, 61, 0, 0, 0, 0]
+
+
+@triton.jit
 def narrow_descriptor_kernel(x_ptr):
     tl.make_tensor_descriptor(x_ptr, shape=[8, 8], strides=[8, 1], block_shape=[4, 8])
 

@@ -249,6 +249,23 @@ def test_tables_of_pointers() -> None:
 
 
 @triton.jit
+def pointers_to_pointers_kernel(table_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    table = table_ptr.to(tl.pointer_type(tl.pointer_type(tl.float32)), bitcast=True)
+    second = tl.load(table + 1)
+    tl.store(out_ptr + i, tl.load(second + i))
+    tl.store(out_ptr + N + i, tl.load(tl.load(table + i % 2) + i))
+
+
+def test_pointers_to_pointers() -> None:
+    x = np.arange(16, dtype=np.float32)
+    table = np.array([x.ctypes.data, x[8:].ctypes.data], np.int64)
+    out = np.zeros(16, np.float32)
+    pointers_to_pointers_kernel[(1,)](table, out, N=8)
+    assert out.tolist() == [*x[8:], *(x[i + 8 * (i % 2)] for i in range(8))]
+
+
+@triton.jit
 def pointer_arithmetic_kernel(x_ptr, out_ptr):
     end = x_ptr + 8
     tl.store(out_ptr, tl.load(end - 1))
