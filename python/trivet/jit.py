@@ -4,9 +4,6 @@ A kernel is compiled once for each *signature*: the types of its run-time argume
 (``tl.constexpr`` parameters, ``None``, strings, functions). Sizes, strides and addresses are not part of it.
 """
 
-import __future__
-
-import ast
 import builtins
 import functools
 import hashlib
@@ -14,10 +11,12 @@ import inspect
 import sys
 import types
 
-from . import _trivet, errors, knobs, signatures, tensors
-from .errors import CompileError, LaunchError, UnsupportedSourceError
+from . import _trivet, errors, knobs, signatures
+from .arguments import Argument, Typed, grid_extents
+from .errors import CompileError, LaunchError
 from .language import core
-from .tools.tensor_descriptor import TensorDescriptor
+from .source import read_function, text_given_to_exec
+from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 # Keywords of a launch that are not parameters of the kernel. They choose how a GPU runs it and change no result.
 _OPTIONS = frozenset(
@@ -27,9 +26,6 @@ _OPTIONS = frozenset(
     "arch backend_name ir_override instrumentation_mode waves_per_eu matrix_instr_nonkdim kpack schedule_hint stream "
     "device device_type".split()
 )
-
-# Compiler flags of `from __future__ import ...`.
-_FUTURE_FLAGS = functools.reduce(lambda mask, name: mask | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 
 # Python's own functions that the frontend knows.
 _PYTHON_FUNCTIONS = {
@@ -82,31 +78,10 @@ def _annotated_dtype(annotation):
     return ""
 
 
-def _text_given_to_exec(fn):
-    """The text that ``exec`` is running right now, if ``fn`` is defined by it and the caller of ``exec`` holds the text.
-
-    Code made by ``exec`` keeps no source. Templates that are filled in and executed are common enough to look for it: among
-    the local variables of exec's caller, the text is the one that compiles to the very code that runs.
-    """
-    frame = sys._getframe(1)
-    while frame is not None and (frame.f_code.co_filename != fn.__code__.co_filename or frame.f_code.co_name != "<module>"):
-        frame = frame.f_back
-    if frame is None or frame.f_back is None:
-        return None
-    for value in frame.f_back.f_locals.values():
-        if isinstance(value, str) and f"def {fn.__name__}" in value:
-            for flags in (0, frame.f_code.co_flags & _FUTURE_FLAGS):
-                try:
-                    code = compile(value, fn.__code__.co_filename, "exec", flags, dont_inherit=True)
-                except (SyntaxError, ValueError):
-                    continue
-                if code == frame.f_code:
-                    return value
-    return None
-
-
 class ConstexprFunction:
     """A Python function that kernels may call with compile-time values; made by ``@constexpr_function``."""
+
+    is_compile_time = True
 
     def __init__(self, fn):
         self.fn = fn
@@ -119,13 +94,6 @@ class ConstexprFunction:
             return value
 
         return self.fn(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
-
-
-class Typed:
-    """Stands for an argument of which only the type matters: ``warmup(Typed(tl.pointer_type(tl.float32)), ...)``."""
-
-    def __init__(self, dtype):
-        self.dtype = dtype
 
 
 def constexpr_function(fn):
@@ -212,85 +180,10 @@ class KernelInterface:
         )
 
 
-class TensorWrapper:
-    """A tensor seen with another element type of the same width; made by ``reinterpret``."""
-
-    def __init__(self, base, dtype):
-        self.base = base
-        self.dtype = dtype
-        self.data = getattr(base, "data", base)
-        self.device = getattr(base, "device", None)
-        self.shape = base.shape
-
-    def data_ptr(self):
-        return self.base.data_ptr()
-
-    def stride(self, *args):
-        return self.base.stride(*args)
-
-    def element_size(self):
-        return self.base.element_size()
-
-    def untyped_storage(self):
-        return self.base.untyped_storage()
-
-    def cpu(self):
-        return TensorWrapper(self.base.cpu(), self.dtype)
-
-    def cuda(self):
-        return TensorWrapper(self.base.cuda(), self.dtype)
-
-    def copy_(self, other):
-        self.base.copy_(other.base)
-
-    def clone(self):
-        return TensorWrapper(self.base.clone(), self.dtype)
-
-    def to(self, device):
-        return TensorWrapper(self.base.to(device), self.dtype)
-
-    def __str__(self):
-        return f"TensorWrapper[{self.dtype}]({self.base})"
-
-
-def reinterpret(tensor, dtype):
-    """``tensor`` with its elements read as ``dtype``, an element type of the language."""
-    if isinstance(tensor, TensorWrapper):
-        return tensor.base if dtype == getattr(tensor.base, "dtype", None) else TensorWrapper(tensor.base, dtype)
-    if hasattr(tensor, "data_ptr"):
-        return TensorWrapper(tensor, dtype)
-    raise TypeError(f"cannot reinterpret a {type(tensor).__name__}")
-
-
-class MockTensor:
-    """Stands for a tensor in ``warmup``: an element type and a shape, no memory."""
-
-    def __init__(self, dtype, shape=None):
-        self.dtype = dtype
-        self.shape = list(shape) if shape is not None else [1]
-
-    @staticmethod
-    def wrap_dtype(value):
-        name = type(value).__name__
-        return MockTensor(value) if name == "dtype" and type(value).__module__ == "torch" else value
-
-    def stride(self):
-        strides = [1]
-        for extent in self.shape[:0:-1]:
-            strides.insert(0, strides[0] * extent)
-        return tuple(strides)
-
-    @staticmethod
-    def data_ptr():
-        return 0
-
-    @staticmethod
-    def ptr_range():
-        return 0
-
-
 class JITFunction(KernelInterface):
     """A function in the Triton language: ``kernel[grid](...)`` launches it, other ``@jit`` functions may call it."""
+
+    is_compile_time = True
 
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
                  noinline=None, repr=None, launch_metadata=None):  # fmt: skip
@@ -317,7 +210,7 @@ class JITFunction(KernelInterface):
         self._source_override = None
         self._exec_text = None
         if fn.__code__.co_filename.startswith("<"):
-            self._exec_text = _text_given_to_exec(fn)
+            self._exec_text = text_given_to_exec(fn)
 
     @property
     def src(self):
@@ -344,32 +237,8 @@ class JITFunction(KernelInterface):
     # --- what the frontend asks (python/bindings/python_host.cc)
 
     def _source(self):
-        """(ast.FunctionDef, file, source lines, first line number, columns cut from the left)."""
-        if self._source_override is not None:
-            lines = self._source_override.split("\n")
-            return ast.parse(self._source_override).body[0], self.fn.__code__.co_filename, lines, self.fn.__code__.co_firstlineno, 0
-        try:
-            if self._exec_text is not None:
-                first = self.fn.__code__.co_firstlineno
-                lines = inspect.getblock(self._exec_text.splitlines(keepends=True)[first - 1 :])
-            else:
-                lines, first = inspect.getsourcelines(self.fn)
-        except (OSError, TypeError) as error:
-            raise UnsupportedSourceError(
-                f"the source of {self.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
-                f"or made by exec ({error})"
-            ) from None
-        lines = [line.rstrip("\n") for line in lines]
-        text = "\n".join(lines)
-        if text[:1] in (" ", "\t"):
-            # A function inside something: its indentation stays, since comments and strings need not share it.
-            node = ast.parse("if True:\n" + text).body[0].body[0]
-            ast.increment_lineno(node, -1)
-        else:
-            node = ast.parse(text).body[0]
-        if not isinstance(node, ast.FunctionDef):
-            raise UnsupportedSourceError(f"{self.__name__}: @jit expects a function made by 'def', found {type(node).__name__}")
-        return node, self.fn.__code__.co_filename, lines, first, 0
+        """As ``read_function``."""
+        return read_function(self.fn, self._source_override, self._exec_text)
 
     def _parameter_kinds(self):
         return {p.name: (p.is_constexpr, p.annotation_type) for p in self.params}
@@ -409,7 +278,7 @@ class JITFunction(KernelInterface):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
         bound, options = self._bind(args, kwargs)
-        arguments = [_Argument.of(p, bound[p.name]) for p in self.params]
+        arguments = [Argument.of(p, bound[p.name]) for p in self.params]
         settings = (knobs.plain_globals(), knobs.portable())
         key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])), settings)
         try:
@@ -422,7 +291,7 @@ class JITFunction(KernelInterface):
                 self.cache[key] = kernel
         if warmup:
             return kernel
-        extents = _grid_extents(grid, {**bound, **options}, self.__name__)
+        extents = grid_extents(grid, {**bound, **options}, self.__name__)
         if 0 not in extents:
             self._launch(kernel, extents, arguments)
         return kernel
@@ -487,130 +356,6 @@ class JITFunction(KernelInterface):
         return f"JITFunction({self.__module__}:{self.__qualname__})"
 
 
-class _Argument:
-    """One argument of a launch: its part of the signature, and what the interpreter takes."""
-
-    __slots__ = ("key", "spec", "words", "allocation", "items")
-
-    def __init__(self, key, spec, words=(), allocation=None, items=()):
-        self.key = key  # hashable; equal for arguments that compile to the same code
-        self.spec = spec  # for _trivet.compile
-        self.words = words  # for each parameter of the bytecode, the 64-bit words it takes
-        self.allocation = allocation
-        self.items = items  # of a tuple
-
-    def append_to(self, words, allocations):
-        words.extend(self.words)
-        if self.allocation is not None:
-            allocations.append(self.allocation)
-        for item in self.items:
-            item.append_to(words, allocations)
-
-    @classmethod
-    def of(cls, parameter, value):
-        if parameter.is_constexpr:
-            return cls.constant(value)
-        return cls.value(parameter.name, value, parameter.annotation_type)
-
-    @classmethod
-    def constant(cls, value):
-        if isinstance(value, core.constexpr):
-            value = value.value
-        return cls(("c", type(value), _hashable(value)), ("c", value))
-
-    @classmethod
-    def value(cls, name, value, annotation=""):
-        if isinstance(value, core.constexpr):
-            return cls.constant(value)
-        if isinstance(value, Typed):
-            return cls(("p" if value.dtype.is_ptr() else "s", str(value.dtype)), ("r", value.dtype))
-        if isinstance(value, bool):
-            return cls.scalar(name, value, core.dtype(annotation) if annotation else core.int1)
-        if isinstance(value, int):
-            return cls._integer(name, int(value), annotation)
-        if isinstance(value, float):
-            return cls.scalar(name, value, core.dtype(annotation) if annotation else core.float32)
-        if isinstance(value, TensorDescriptor):
-            return cls._descriptor(name, value)
-        if isinstance(value, MockTensor):
-            pointer = core.pointer_type(tensors.dtype_of(name, value))
-            return cls(("p", str(pointer)), ("r", pointer))
-        if tensors.is_tensor(value):
-            tensor = tensors.describe(name, value)
-            pointer = core.pointer_type(tensor.dtype)
-            return cls(("p", str(pointer)), ("r", pointer), ([tensor.address],), tensor.allocation)
-        if isinstance(value, (tuple, list)):
-            items = [cls.value(f"{name}.{i}", item) for i, item in enumerate(value)]
-            fields = list(getattr(value, "_fields", ()))
-            return cls(("t", tuple(fields), *(i.key for i in items)), ("t", [i.spec for i in items], fields), items=items)
-        if value is None or isinstance(value, (str, core.dtype, JITFunction, ConstexprFunction, core.Builtin)):
-            return cls.constant(value)
-        # NumPy scalars and the like.
-        if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-            return cls.value(name, value.item(), annotation)
-        if hasattr(value, "__index__"):
-            return cls._integer(name, value.__index__(), annotation)
-        raise LaunchError(
-            f"argument '{name}': a kernel can't take a {type(value).__module__}.{type(value).__qualname__}; it takes tensors, "
-            "numbers, tuples of them, and compile-time values for tl.constexpr parameters"
-        )
-
-    @classmethod
-    def _descriptor(cls, name, value):
-        """A descriptor takes one parameter, then one for each extent and each stride."""
-        tensor = tensors.describe(name, value.base)
-        block = [int(extent) for extent in value.block_shape]
-        shape, strides = [int(n) for n in value.shape], [int(n) for n in value.strides]
-        padding = {"zero": 1, "nan": 2}[value.padding]
-        words = [[tensor.address, padding, *shape, *strides], *([n] for n in shape), *([n] for n in strides)]
-        return cls(("d", tensor.dtype.name, tuple(block)), ("d", tensor.dtype, block), words, tensor.allocation)
-
-    @classmethod
-    def _integer(cls, name, value, annotation):
-        if annotation:
-            return cls.scalar(name, value, core.dtype(annotation))
-        try:
-            return cls.scalar(name, value, signatures.type_of_int(value))
-        except OverflowError:
-            raise LaunchError(f"argument '{name}': {value} does not fit into 64 bits") from None
-
-    @classmethod
-    def scalar(cls, name, value, dtype):
-        return cls(("s", dtype.name), ("r", dtype), ([signatures.word_of(name, value, dtype)],))
-
-
-def _hashable(value):
-    if isinstance(value, (list, tuple)):
-        return tuple(_hashable(v) for v in value)
-    if isinstance(value, float):
-        return value.hex()  # tells 0.0 from -0.0
-    return value
-
-
-def _grid_extents(grid, meta, name):
-    """The three extents of a grid given as a number, a tuple, or a function of the arguments."""
-    if isinstance(grid, core.constexpr):
-        grid = grid.value
-    if callable(grid):
-        grid = grid(meta)
-    if isinstance(grid, (int, core.constexpr)) or hasattr(grid, "__index__"):
-        grid = (grid,)
-    if not isinstance(grid, (tuple, list)):
-        raise LaunchError(f"{name}: the grid must be a tuple of one to three integers, found {type(grid).__name__}")
-    if not 1 <= len(grid) <= 3:
-        raise LaunchError(f"{name}: the grid must have one to three extents, found {len(grid)}")
-    extents = []
-    for extent in grid:
-        try:
-            value = extent.__index__()
-        except (AttributeError, TypeError):
-            raise LaunchError(f"{name}: grid extents must be integers, found {extent!r} in {tuple(grid)}") from None
-        if not 0 <= value < 1 << 31:
-            raise LaunchError(f"{name}: grid extents must be 0 to 2147483647, found {value} in {tuple(grid)}")
-        extents.append(value)
-    return extents + [1] * (3 - len(extents))
-
-
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None,
         do_not_specialize_on_alignment=None, debug=None, noinline=None):  # fmt: skip
     """Makes a Python function a kernel or a helper in the Triton language.
@@ -625,3 +370,7 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
                            noinline=noinline)  # fmt: skip
 
     return decorate if fn is None else decorate(fn)
+
+
+__all__ = ["CompiledKernel", "ConstexprFunction", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "TensorWrapper",
+           "Typed", "constexpr_function", "jit", "reinterpret"]  # fmt: skip

@@ -287,6 +287,8 @@ class PropagateNan(enum.IntEnum):
 class Builtin:
     """An operation of the language. ``name`` is how the frontend calls it."""
 
+    is_compile_time = True
+
     def __init__(self, name, doc="", shown=None):
         self.name = name
         self.__name__ = shown or name.rsplit(".", 1)[-1]

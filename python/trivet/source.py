@@ -1,0 +1,79 @@
+"""Where the source of a kernel comes from: its file, the text given to ``exec``, or a replacement."""
+
+import __future__
+
+import ast
+import functools
+import inspect
+import sys
+
+from .errors import UnsupportedSourceError
+
+# Compiler flags of `from __future__ import ...`.
+_FUTURE_FLAGS = functools.reduce(
+    lambda mask, name: mask | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0
+)
+
+
+def text_given_to_exec(fn):
+    """The text that ``exec`` is running right now, if ``fn`` is defined by it and the caller of ``exec`` holds the text.
+
+    Code made by ``exec`` keeps no source. Templates that are filled in and executed are common enough to look for it: among
+    the local variables of exec's caller, the text is the one that compiles to the very code that runs.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename != fn.__code__.co_filename or frame.f_code.co_name != "<module>"):
+        frame = frame.f_back
+    if frame is None or frame.f_back is None:
+        return None
+    for value in frame.f_back.f_locals.values():
+        if isinstance(value, str) and f"def {fn.__name__}" in value:
+            for flags in (0, frame.f_code.co_flags & _FUTURE_FLAGS):
+                try:
+                    code = compile(value, fn.__code__.co_filename, "exec", flags, dont_inherit=True)
+                except (SyntaxError, ValueError):
+                    continue
+                if code == frame.f_code:
+                    return value
+    return None
+
+
+def read_function(fn, override=None, exec_text=None):
+    """The syntax tree of a Python function.
+
+    Args:
+        fn: the function.
+        override: text to take instead of its own, from ``def`` on.
+        exec_text: what ``text_given_to_exec`` found when the function was decorated.
+
+    Returns:
+        ``(ast.FunctionDef, file, source lines, number of the first line, columns cut from the left)``.
+
+    Raises:
+        UnsupportedSourceError: there is no source, or it is not a function definition.
+    """
+    if override is not None:
+        lines = override.split("\n")
+        return ast.parse(override).body[0], fn.__code__.co_filename, lines, fn.__code__.co_firstlineno, 0
+    try:
+        if exec_text is not None:
+            first = fn.__code__.co_firstlineno
+            lines = inspect.getblock(exec_text.splitlines(keepends=True)[first - 1 :])
+        else:
+            lines, first = inspect.getsourcelines(fn)
+    except (OSError, TypeError) as error:
+        raise UnsupportedSourceError(
+            f"the source of {fn.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
+            f"or made by exec ({error})"
+        ) from None
+    lines = [line.rstrip("\n") for line in lines]
+    text = "\n".join(lines)
+    if text[:1] in (" ", "\t"):
+        # A function inside something: its indentation stays, since comments and strings need not share it.
+        node = ast.parse("if True:\n" + text).body[0].body[0]
+        ast.increment_lineno(node, -1)
+    else:
+        node = ast.parse(text).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        raise UnsupportedSourceError(f"{fn.__name__}: @jit expects a function made by 'def', found {type(node).__name__}")
+    return node, fn.__code__.co_filename, lines, first, 0

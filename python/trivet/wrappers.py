@@ -1,0 +1,78 @@
+"""Things that stand for tensors: another element type over the same memory, or an element type without memory."""
+
+
+class TensorWrapper:
+    """A tensor seen with another element type of the same width; made by ``reinterpret``."""
+
+    def __init__(self, base, dtype):
+        self.base = base
+        self.dtype = dtype
+        self.data = getattr(base, "data", base)
+        self.device = getattr(base, "device", None)
+        self.shape = base.shape
+
+    def data_ptr(self):
+        return self.base.data_ptr()
+
+    def stride(self, *args):
+        return self.base.stride(*args)
+
+    def element_size(self):
+        return self.base.element_size()
+
+    def untyped_storage(self):
+        return self.base.untyped_storage()
+
+    def cpu(self):
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def cuda(self):
+        return TensorWrapper(self.base.cuda(), self.dtype)
+
+    def copy_(self, other):
+        self.base.copy_(other.base)
+
+    def clone(self):
+        return TensorWrapper(self.base.clone(), self.dtype)
+
+    def to(self, device):
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def __str__(self):
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor, dtype):
+    """``tensor`` with its elements read as ``dtype``, an element type of the language."""
+    if isinstance(tensor, TensorWrapper):
+        return tensor.base if dtype == getattr(tensor.base, "dtype", None) else TensorWrapper(tensor.base, dtype)
+    if hasattr(tensor, "data_ptr"):
+        return TensorWrapper(tensor, dtype)
+    raise TypeError(f"cannot reinterpret a {type(tensor).__name__}")
+
+
+class MockTensor:
+    """Stands for a tensor in ``warmup``: an element type and a shape, no memory."""
+
+    def __init__(self, dtype, shape=None):
+        self.dtype = dtype
+        self.shape = list(shape) if shape is not None else [1]
+
+    @staticmethod
+    def wrap_dtype(value):
+        name = type(value).__name__
+        return MockTensor(value) if name == "dtype" and type(value).__module__ == "torch" else value
+
+    def stride(self):
+        strides = [1]
+        for extent in self.shape[:0:-1]:
+            strides.insert(0, strides[0] * extent)
+        return tuple(strides)
+
+    @staticmethod
+    def data_ptr():
+        return 0
+
+    @staticmethod
+    def ptr_range():
+        return 0
