@@ -138,6 +138,15 @@ def test_f32_tf32_is_the_default() -> None:
         assert_same(dot(a, b, "float32", acc), want, size)
 
 
+def test_tf32_ties_go_away_from_zero() -> None:
+    a = np.zeros((16, 16), np.float32)
+    tie = 1 + 2.0**-11
+    a[:4, 0] = [tie, -tie, np.nextafter(np.float32(tie), np.float32(0)), tie + 2.0**-10]
+    unit = np.eye(16, dtype=np.float32)
+    got = dot(a, unit, "float32", precision="tf32")
+    assert got[:4, 0].tolist() == [1 + 2.0**-10, -1 - 2.0**-10, 1.0, 1 + 2.0**-9]
+
+
 @pytest.mark.parametrize(("precision", "bits"), [("tf32x3", 20), ("bf16x3", 14), ("bf16x6", 21)])
 def test_split_precisions(precision: str, bits: int) -> None:
     a, b = matrices("float32", 16, 16, 64)

@@ -35,7 +35,7 @@ def _reduce_kernel(
 
 def reduced(function: Any, x: np.ndarray, axis: int | None, dtype: str, keep_dims: bool = False) -> np.ndarray:
     """``function(x, axis, keep_dims=...)`` of a rank-3 tile, with the shape that NumPy would give."""
-    shape = np.empty(x.shape).sum(axis=axis, keepdims=keep_dims).shape
+    shape = np.zeros(x.shape).sum(axis=axis, keepdims=keep_dims).shape
     out = np.zeros(shape, NUMPY[dtype])
     a, b, c = x.shape
     _reduce_kernel[(1,)](x, out, F=function, AXIS=axis, KEEP=keep_dims, DTYPE=language_dtype(dtype), A=a, B=b, C=c)
