@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -113,12 +114,14 @@ def _map_kernel(out_ptr, p_ptr, q_ptr, F: tl.constexpr, N: tl.constexpr):
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(_blocks(3, False))
-def test_programs(body: Block) -> None:
+@given(_blocks(3, False), st.sampled_from(["in_order", "random", "threads", "round_robin"]))
+def test_programs(body: Block, schedule: str) -> None:
     source = "\n".join(["def program(p, q):", *_indented([*_HEADER, *body, *_FOOTER]), ""])
     python = function_from(source, "program")
     out = np.full(P.size, -1, np.int32)
-    _run_kernel[(P.size,)](out, P, Q, F=triton.jit(python))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIVET_SCHEDULE", schedule)
+        _run_kernel[(P.size,)](out, P, Q, F=triton.jit(python))
     want = [python(int(p), int(q)) for p, q in zip(P, Q, strict=True)]
     assert out.tolist() == want, source
     # The same for each element of a tile.
