@@ -1,6 +1,7 @@
 """Trivet runs Triton kernels: ``import trivet as triton``."""
 
 from . import _trivet, language  # language comes first: its library is made of @jit functions
+
 from . import errors, knobs  # isort: skip
 from . import jit as _jit_module  # isort: skip
 from .jit import CompiledKernel, ConstexprFunction, JITFunction, KernelParam, constexpr_function, jit  # isort: skip
@@ -30,10 +31,9 @@ _register()
 
 
 from . import as_triton, compiler, runtime, testing  # noqa: E402  (as_triton is a module that can be called)
-from .errors import TritonError  # noqa: E402
-from .runtime.errors import InterpreterError  # noqa: E402
-from .compiler import CompilationError, compile  # noqa: E402, A004
+from .compiler import CompilationError, compile  # noqa: E402
 from .compiler.errors import CompileTimeAssertionFailure  # noqa: E402
+from .errors import TritonError  # noqa: E402
 from .runtime import (  # noqa: E402
     Config,
     KernelInterface,
@@ -45,6 +45,7 @@ from .runtime import (  # noqa: E402
     reinterpret,
     set_allocator,
 )
+from .runtime.errors import InterpreterError  # noqa: E402
 from .tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 
 

@@ -331,7 +331,7 @@ def _run(arguments):
         shown = ", ".join(f"{n}: {t}" for n, t in parameters)
         raise ValueError(f"{arguments.file} takes {len(parameters)} --arg: {shown}; found {len(arguments.arg)}")
     words, allocations, arrays = [], [], {}
-    for i, ((name, kind), text) in enumerate(zip(parameters, arguments.arg)):
+    for i, ((name, kind), text) in enumerate(zip(parameters, arguments.arg, strict=False)):
         name = name or str(i)
         is_tensor = text.endswith(".npy") or text.split(":")[0] in ("zeros", "ones", "random")
         if kind.startswith("ptr<"):

@@ -308,7 +308,7 @@ class JITFunction(KernelInterface):
             positional = positional[:n]
         if len(args) > len(positional):
             raise LaunchError(f"{self.__name__}() takes {len(positional)} arguments, found {len(args)}")
-        for parameter, value in zip(positional, args):
+        for parameter, value in zip(positional, args, strict=False):
             bound[parameter.name] = value
         names = set(self.arg_names)
         for name, value in kwargs.items():

@@ -122,7 +122,7 @@ def _byte_bounds(array):
     low = high = array.__array_interface__["data"][0]
     if array.size == 0:
         return low, low
-    for extent, stride in zip(array.shape, array.strides):
+    for extent, stride in zip(array.shape, array.strides, strict=False):
         if stride < 0:
             low += (extent - 1) * stride
         else:
@@ -144,6 +144,6 @@ def _describe_torch(name, tensor, dtype):
         base, size = storage.data_ptr(), storage.nbytes()
     else:
         base = address
-        last = sum((extent - 1) * stride for extent, stride in zip(shape, strides)) if 0 not in shape else -1
+        last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=False)) if 0 not in shape else -1
         size = (last + 1) * tensor.element_size()
     return Tensor(address, dtype, (name, base, size, address, dtype.name, shape, strides, True))

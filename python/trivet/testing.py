@@ -125,7 +125,7 @@ class Mark:
             values = x if isinstance(x, (list, tuple)) else [x] * len(bench.x_names)
             if len(values) != len(bench.x_names):
                 raise ValueError(f"expected {len(bench.x_names)} values, found {x}")
-            point = dict(zip(bench.x_names, values))
+            point = dict(zip(bench.x_names, values, strict=False))
             row = list(values)
             for line in bench.line_vals:
                 result = self.fn(**point, **{bench.line_arg: line}, **bench.args, **kwargs)
@@ -161,9 +161,9 @@ class Mark:
 def _print_table(header, table):
     cells = [[f"{v:.6f}" if isinstance(v, float) else str(v) for v in row] for row in table]
     widths = [max(len(h), *(len(r[i]) for r in cells)) if cells else len(h) for i, h in enumerate(header)]
-    print("   " + "  ".join(h.rjust(w) for h, w in zip(header, widths)))
+    print("   " + "  ".join(h.rjust(w) for h, w in zip(header, widths, strict=False)))
     for i, row in enumerate(cells):
-        print(f"{i:<3}" + "  ".join(c.rjust(w) for c, w in zip(row, widths)))
+        print(f"{i:<3}" + "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=False)))
 
 
 def _save_csv(path, header, table):

@@ -29,7 +29,7 @@ class ASTSource:
         self.attrs = attrs or {}
 
 
-def compile(src, target=None, options=None):  # noqa: A001 (Triton's name)
+def compile(src, target=None, options=None):
     """Compiles an ``ASTSource``, or reads a bytecode file given by its path. Gives a ``CompiledKernel``."""
     from .. import _trivet, signatures
 

@@ -1,7 +1,18 @@
 """The Triton language: ``import trivet.language as tl``."""
 
 from . import _older, core, extra, math, random, standard  # noqa: F401
-from .core import PropagateNan, block_type, const, constexpr, dtype, pi32_t, pointer_type, tensor, tensor_descriptor, void
+from .core import (
+    PropagateNan,
+    block_type,
+    const,
+    constexpr,
+    dtype,
+    pi32_t,
+    pointer_type,
+    tensor,
+    tensor_descriptor,
+    void,
+)
 
 __all__ = [
     "PropagateNan", "block_type", "const", "constexpr", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",

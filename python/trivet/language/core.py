@@ -12,7 +12,7 @@ from .._trivet import builtins as _builtin_signatures
 from .._trivet import dtypes as _element_types
 
 
-class constexpr:  # noqa: N801 (Triton's name)
+class constexpr:
     """A value known at compile time: annotates parameters, wraps globals.
 
     ``BLOCK = tl.constexpr(128)`` makes a global that kernels may read; ``N: tl.constexpr`` a parameter that selects the code.
@@ -90,7 +90,7 @@ _FLOAT_LAYOUT = {"fp8e4b15": (3, 15), "fp8e4nv": (3, 7), "fp8e4b8": (3, 8), "fp8
                  "fp16": (10, 15), "bf16": (7, 127), "fp32": (23, 127), "fp64": (52, 1023)}  # fmt: skip
 
 
-class dtype:  # noqa: N801 (Triton's name)
+class dtype:
     """An element type: ``tl.float32``, ``tl.int1``, …"""
 
     SINT_TYPES = ["int8", "int16", "int32", "int64"]
@@ -184,7 +184,7 @@ class dtype:  # noqa: N801 (Triton's name)
     def is_block(self):
         return False
 
-    def is_dtype(type_str):  # noqa: N805 (Triton calls it on the class)
+    def is_dtype(type_str):
         return type_str == "void" or type_str in _FACTS
 
     def __getattr__(self, name):
@@ -223,7 +223,7 @@ class dtype:  # noqa: N801 (Triton's name)
         return "triton.language." + names.get(self.name, self.name.replace("fp8", "float8"))
 
 
-class pointer_type(dtype):  # noqa: N801 (Triton's name)
+class pointer_type(dtype):
     """A pointer to elements of a type."""
 
     def __init__(self, element_ty, address_space=1, const=False):
@@ -246,7 +246,7 @@ class pointer_type(dtype):  # noqa: N801 (Triton's name)
         return (self.element_ty, self.address_space, self.const)
 
 
-class block_type(dtype):  # noqa: N801 (Triton's name)
+class block_type(dtype):
     """A tile: shape and element type."""
 
     def __init__(self, element_ty, shape):
@@ -316,18 +316,18 @@ def _signature_of(text):
     return inspect.signature(namespace["f"])
 
 
-class tensor:  # noqa: N801 (Triton's name)
+class tensor:
     """The class of run-time values inside a kernel, for annotations and ``isinstance`` there. Has no instances in Python."""
 
 
-class tensor_descriptor(tensor):  # noqa: N801 (Triton's name)
+class tensor_descriptor(tensor):
     """The class of tensor descriptors inside a kernel."""
 
 
 tensor_descriptor_base = tensor_descriptor
 
 
-class const:  # noqa: N801 (Triton's name)
+class const:
     """Annotates a pointer parameter that the kernel only reads through."""
 
 

@@ -6,7 +6,11 @@ _NAMES = (
     "abs ceil clamp cos div_rn erf exp exp2 fdiv floor fma log log2 maximum minimum rsqrt sin sqrt sqrt_rn umulhi"
 ).split()
 
-globals().update({name: getattr(core, name) for name in _NAMES})
 # Functions of older releases that projects still call through tl.math.
-globals().update({name: core.Builtin("libdevice." + name, shown=name) for name in ("tanh", "pow", "log10", "log1p", "expm1")})
-__all__ = [*_NAMES, "tanh", "pow", "log10", "log1p", "expm1"]
+_OLDER = ("tanh", "pow", "log10", "log1p", "expm1")
+
+__all__ = [*_NAMES]
+__all__ += list(_OLDER)
+
+globals().update({name: getattr(core, name) for name in _NAMES})
+globals().update({name: core.Builtin("libdevice." + name, shown=name) for name in _OLDER})

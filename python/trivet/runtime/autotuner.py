@@ -168,7 +168,7 @@ class Autotuner(KernelInterface):
 
     def run(self, *args, **kwargs):
         """Launches with the best configuration for these arguments, measuring first if they are new."""
-        self.nargs = dict(zip(self.arg_names, args))
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
         tuned_now = False
         if len(self.configs) > 1:
             key = self._cache_key({k: v for k, v in {**self.nargs, **kwargs}.items() if k in self.arg_names})
@@ -201,7 +201,7 @@ class Autotuner(KernelInterface):
 
     def warmup(self, *args, **kwargs):
         """Compiles every configuration without running."""
-        self.nargs = dict(zip(self.arg_names, args))
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
         result = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
         self.nargs = None
         return result
@@ -308,12 +308,12 @@ class Heuristics(KernelInterface):
     def run(self, *args, **kwargs):
         """Computes the parameters, in order, each seeing those before it, and launches."""
         for name, compute in self.values.items():
-            kwargs[name] = compute({**dict(zip(self.arg_names, args)), **kwargs})
+            kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
         return self.fn.run(*args, **kwargs)
 
     def warmup(self, *args, **kwargs):
         for name, compute in self.values.items():
-            kwargs[name] = compute({**dict(zip(self.arg_names, args)), **kwargs})
+            kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
         return self.fn.warmup(*args, **kwargs)
 
 
