@@ -15,7 +15,7 @@ Value BuiltinRange(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
   auto options = std::make_shared<RangeOptions>();
   options->is_static = call.name == "static_range";
-  if (call.name == "range") {
+  if (!options->is_static) {  // Python's range takes the hints of tl.range too
     const auto int_option = [&](const Value& v, absl::string_view what) {
       return v.is_none() ? std::optional<int64_t>(0) : e.RequireInt(v, absl::StrCat("tl.range: ", what));
     };

@@ -7,8 +7,8 @@ are, whether optional arguments are there. Values that the project states (autot
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
-import inspect
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +23,11 @@ from trivet.tools.tensor_descriptor import TensorDescriptor
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """Free choices. tile: extents of tiles; size: compile-time sizes of dimensions; present: optional arguments are given."""
+    """Free choices. tile: extents of tiles; size: compile-time sizes of dimensions; present: optional arguments are given.
+
+    choice: which of several configurations and literals. uniform: statistics and scales have the element type of the rest.
+    output: the element type of tensors that are written, where it differs.
+    """
 
     element: Any = tl.float32
     flags: bool = False
@@ -31,6 +35,8 @@ class Variant:
     size: int = 64
     present: bool = True
     choice: int = 0
+    uniform: bool = False
+    output: Any = None
 
 
 VARIANTS = [
@@ -47,6 +53,13 @@ VARIANTS = [
     Variant(tile=128, size=64, flags=True, choice=1),
     Variant(choice=1, flags=True, present=False),
     Variant(choice=2, element=tl.float16),
+    Variant(choice=2, present=False, tile=64),
+    Variant(size=1024),
+    Variant(size=1024, flags=True, choice=1, element=tl.bfloat16),
+    Variant(size=128, tile=16, present=False, flags=True),
+    Variant(element=tl.bfloat16, uniform=True),
+    Variant(element=tl.float16, uniform=True, flags=True, tile=16, size=16),
+    Variant(output=tl.bfloat16, uniform=True),
     Variant(element=tl.int32),
     Variant(element=tl.int8),
     Variant(element=tl.float8e4nv),
@@ -60,7 +73,7 @@ _INTEGER_TENSOR = re.compile(
     re.I,
 )  # fmt: skip
 _MASK_TENSOR = re.compile(r"mask|(^|_)cond(ition)?(_|$)|is_|flag", re.I)
-_FULL_TENSOR = re.compile(r"lse|(^|_)(m|delta|rstd|mean|scale|absmax)s?(_ptr)?$", re.I)
+_FULL_TENSOR = re.compile(r"lse|^(?-i:d?A(_\w+|[a-z]*)?(_ptr)?)$|(^|_)(m|delta|rstd|mean|scale|absmax)s?(_ptr)?$", re.I)
 _FLOAT_SCALAR = re.compile(
     r"scal(e|ing)|eps|alpha|beta|(^|_)p$|prob|momentum|(^|_)lr$|inv_|theta|softcap|soft_cap|lambda|factor|smooth|temperature|ratio"
     r"|rate|gamma|weight_decay|threshold|slope|bound|min_val|max_val|value|norm|base|cap$|limit|decay|delta$|coef|multiplier|fill|step_size",
@@ -75,7 +88,7 @@ _FLAG_NAME = re.compile(
     re.I,
 )  # fmt: skip
 _TYPE_NAME = re.compile(r"dtype|(^|_)ty(pe)?$|_type$|acc_t", re.I)
-_COUNT_NAME = re.compile(r"^(NUM|N|NH|NT|NS|NK|NV|NC|NSTEP)_?|_NUM$|count|STAGES|n_iter|ITER|steps|rounds|GROUP|^G$|^HQ?$|topk|top_k|TOPK|split|warps|unroll|ndim|ways|size_ratio", re.I)
+_COUNT_NAME = re.compile(r"^(NUM|N_|NH$|NT$|NS$|NK$|NV$|NC$|NSTEP)|_NUM$|count|STAGES|n_iter|ITER|steps|rounds|GROUP|^G$|^HQ?$|topk|top_k|TOPK|split|warps|unroll|ndim|ways|size_ratio", re.I)
 
 
 class Guesser:
@@ -92,6 +105,7 @@ class Guesser:
 
     def _arguments(self, variant: Variant) -> dict[str, Any]:
         fixed: dict[str, Any] = {}
+        config = None
         if self._configs:
             config = self._configs[variant.choice % len(self._configs)]
             fixed.update({k: v for k, v in getattr(config, "kwargs", {}).items() if not isinstance(v, Stub)})
@@ -116,6 +130,10 @@ class Guesser:
             except Exception:
                 value = self._constant(parameter, variant)
             values[parameter.name] = value
+        hook = getattr(config, "pre_hook", None)
+        if hook is not None:
+            with contextlib.suppress(Exception):
+                hook(values)  # gives descriptors their block shapes
         return values
 
     def _seen(self, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -138,18 +156,25 @@ class Guesser:
             return Typed(tl.dtype(parameter.annotation_type))
         if name in usage.called:
             return _identity
+        if name in usage.types:
+            return tl.float32
+        if name in usage.shapes:
+            return variant.tile
         if name in usage.descriptors:
             import torch
 
             rank = usage.descriptors[name]
-            base = torch.empty((64,) * rank, dtype=torch.bfloat16)
+            dtype = torch.float16 if variant.element == tl.float16 else torch.bfloat16
+            base = torch.empty((64,) * rank, dtype=dtype)
             block = [1] * (rank - 2) + [variant.tile] * min(rank, 2)
             return TensorDescriptor(base, list(base.shape), list(base.stride()), block)
         kind = usage.kinds.get(name)
+        if name in usage.unpacked and (kind == POINTER or "ptr" in name):
+            return (Typed(tl.pointer_type(self._element(name, variant))),) * usage.unpacked[name]
         if kind == POINTER or (kind is None and _POINTER_NAME.search(name)):
             return Typed(tl.pointer_type(self._element(name, variant)))
         if name in usage.unpacked and kind is None:
-            return tuple(Typed(tl.pointer_type(variant.element)) if name.islower() and "ptr" in name else Typed(tl.int32) for _ in range(usage.unpacked[name]))
+            return (Typed(tl.int32),) * usage.unpacked[name]
         if usage.elements.get(name) == "address":
             return Typed(tl.int64)
         if name in usage.strings:
@@ -158,12 +183,16 @@ class Guesser:
             return parameter.default
         if parameter.has_default and isinstance(parameter.default, bool):
             return Typed(tl.int1)
+        if "seed" in name.lower():
+            return Typed(tl.int64)
         if kind != INTEGER and (_FLOAT_SCALAR.search(name) or (parameter.has_default and isinstance(parameter.default, float))):
             return Typed(tl.float32)
         return Typed(tl.int32)
 
     def _element(self, name: str, variant: Variant) -> Any:
         demanded = self._usage.elements.get(name)
+        if variant.output is not None and name in self._usage.stored and demanded is None:
+            return variant.output
         if demanded == "address":
             return tl.int64
         if demanded == POINTER:
@@ -172,7 +201,7 @@ class Guesser:
             return tl.int1
         if demanded == INTEGER or _INTEGER_TENSOR.search(name):
             return tl.int32 if variant.element not in (tl.uint8, tl.int64) else variant.element if demanded == INTEGER else tl.int32
-        if _FULL_TENSOR.search(name) and variant.element not in (tl.int32, tl.int64):
+        if _FULL_TENSOR.search(name) and not variant.uniform and variant.element not in (tl.int32, tl.int64):
             return tl.float32
         return variant.element
 
@@ -180,11 +209,13 @@ class Guesser:
 
     def _choose(self, values: list[Any], variant: Variant) -> Any:
         distinct = list(dict.fromkeys(values))
+        if all(isinstance(v, int) for v in distinct):
+            distinct.append(max(distinct) + 1)  # what the last else is for
         return distinct[variant.choice % len(distinct)]
 
     def _constant(self, parameter: Any, variant: Variant) -> Any:
         name, usage = parameter.name, self._usage
-        if parameter.has_default and parameter.default is not None and variant.choice == 0 and not isinstance(parameter.default, Stub):
+        if parameter.has_default and variant.choice == 0 and not isinstance(parameter.default, Stub):
             default = parameter.default
             if not (isinstance(default, bool) and variant.flags):
                 return default
@@ -192,10 +223,14 @@ class Guesser:
             return self._choose(usage.strings[name], variant)
         if name in usage.called:
             return _identity
+        if name in usage.type_names:
+            return "fp32"
+        if name in usage.bits:
+            return 3
+        if name not in usage.types and re.search(r"(min|max)?_?value$", name, re.I):
+            return 0
         if name in usage.types or (_TYPE_NAME.search(name) and name not in usage.numbers):
             return tl.float32 if variant.element in (tl.int32, tl.int64, tl.int8, tl.uint8) else variant.element
-        if name in usage.kinds and usage.kinds[name] == POINTER:
-            return Typed(tl.pointer_type(variant.element))
         if _TILE_NAME.search(name) and not (name in usage.flags and _FLAG_NAME.search(name)):
             return variant.tile
         if (name in usage.flags or _FLAG_NAME.search(name)) and name not in usage.extents and name not in usage.numbers and usage.kinds.get(name) != INTEGER:
@@ -233,7 +268,14 @@ def wrapper_source(function: JITFunction, node: ast.FunctionDef, usage: Usage, a
     shape = "[16, 16]" if usage.matrix or usage.tiles else "[16]"
     header, body, call, constants = [], [], [], {}
     for name, value in arguments.items():
-        if isinstance(value, Typed) and tile and not value.dtype.is_ptr() and usage.kinds.get(name) != INTEGER:
+        if isinstance(value, TensorDescriptor):
+            header.append(f"a_{name}")
+            call.append(f"{name}=a_{name}")
+            constants[f"a_{name}"] = value
+        elif name in usage.tiles and tile is not None and not _is_pointer(value):
+            body.append(f"    v_{name} = tl.arange(0, {value if isinstance(value, int) else 32})")
+            call.append(f"{name}=v_{name}")
+        elif isinstance(value, Typed) and tile and not value.dtype.is_ptr() and usage.kinds.get(name) != INTEGER:
             body.append(f"    v_{name} = tl.full({shape}, 1, tl.float32)")
             call.append(f"{name}=v_{name}")
         elif isinstance(value, Typed):
@@ -248,6 +290,5 @@ def wrapper_source(function: JITFunction, node: ast.FunctionDef, usage: Usage, a
     return text, constants
 
 
-def accepts(function: JITFunction) -> list[str]:
-    """Parameter names in order."""
-    return list(inspect.signature(function.fn).parameters)
+def _is_pointer(value: Any) -> bool:
+    return isinstance(value, Typed) and value.dtype.is_ptr()

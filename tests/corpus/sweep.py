@@ -117,7 +117,7 @@ def _sweep(root: pathlib.Path, definitions: list[Any], distinct: list[Any], argu
     _show(shown, f"{root.name}: {len(distinct)} distinct of {len(definitions)} kernels; imported in {time.monotonic() - began:.0f} s\n")
     table: dict[str, list[Any]] = collections.defaultdict(list)
     for definition in definitions:
-        table[definition.name].append(definition.node)
+        table[definition.name].append((definition.path, definition.node))
     analyser = usage_module.Analyser(table)
     called = set().union(*(d.calls for d in definitions)) if definitions else set()
     by_file: dict[pathlib.Path, list[Any]] = collections.defaultdict(list)
@@ -192,7 +192,7 @@ def _compile_one(root: pathlib.Path, project: Any, analyser: Any, definition: An
     usage = analyser.usage(definition.node)
     guesser = Guesser(function, usage, project.configs.get(id(function), []), project.heuristics.get(id(function), {}))
     helpers: set[tuple[str, int]] = set()
-    first_error, compiled = "", False
+    first_error, furthest, compiled = "", -1, False
     returns = any(isinstance(n, usage_module.ast.Return) and n.value is not None for n in usage_module.ast.walk(definition.node))
     for number, values in enumerate(guesser.variants()):
         attempts = [False, True] if is_helper or returns else [None]
@@ -200,7 +200,9 @@ def _compile_one(root: pathlib.Path, project: Any, analyser: Any, definition: An
             try:
                 kernel = _compile_values(function, definition.node, usage, values, tile)
             except Exception as error:
-                first_error = first_error or _first_diagnostic(error)
+                text, line = _first_diagnostic(error)
+                if line > furthest:
+                    first_error, furthest = text, line
                 continue
             compiled = True
             helpers |= _reached(kernel)
@@ -238,13 +240,15 @@ def _reached(kernel: Any) -> set[tuple[str, int]]:
     return found
 
 
-def _first_diagnostic(error: BaseException) -> str:
+def _first_diagnostic(error: BaseException) -> tuple[str, int]:
+    """An error's message, and how far into the kernel it lies: of several attempts the one that got furthest is shown."""
     diagnostics = getattr(error, "diagnostics", None)
     if diagnostics:
         d = diagnostics[0]
-        return f"{d[3]}  [{os.path.basename(str(d[0]))}:{d[1]}]" if isinstance(d, tuple) else str(d)
+        called_from = re.findall(r"called from [^:]*:(\d+)", d[4])
+        return f"{d[3]}  [{os.path.basename(d[0])}:{d[1]}]", int(called_from[-1]) if called_from else d[1]
     lines = [line for line in str(error).split("\n") if line.strip()]
-    return f"{type(error).__name__}: {' / '.join(lines[:2])}"[:400]
+    return f"{type(error).__name__}: {' / '.join(lines[:2])}"[:400], 0
 
 
 # --- the report

@@ -17,6 +17,7 @@ _MEMORY = {"load", "store", "make_block_ptr", "make_tensor_descriptor", "_experi
 _INTEGER_ONLY = (ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift)
 _SAME_KIND = {"multiple_of", "max_contiguous", "max_constancy", "advance", "broadcast_to", "expand_dims", "reshape", "trans",
               "view", "where", "minimum", "maximum", "cast", "to", "sum", "max", "min", "cdiv", "broadcast", "cumsum", "abs"}  # fmt: skip
+_LIBRARIES = {"tl", "triton", "language", "math", "libdevice", "tl_extra_shim", "core", "standard"}
 _POINTER_NAME = re.compile(r"(_ptr|_ptrs|ptr|_p|_pointer)$|^(p|ptr)_|Ptr$", re.I)
 
 
@@ -29,9 +30,10 @@ class Usage:
         descriptors: parameter -> rank of the blocks that are loaded or stored through it.
         strings, numbers: parameter -> literals it is compared with, in order.
         flags: parameters used as conditions. called: used as functions. types: used as element types.
-        optional: compared with None. stored: pointers only written to.
-        extents: parameters that appear in shapes, ``arange`` or ``range``.
-        unpacked: parameter -> number of elements, for tuples.
+        optional: compared with None. stored: pointers written to. returned: what a result starts from.
+        extents: parameters that appear in shapes, ``arange`` or ``range``; shapes: where a constant is needed.
+        tiles: indexed like tiles. unpacked: parameter -> number of elements, for tuples.
+        bits: tested bit by bit. type_names: given to ``tl.dtype``.
     """
 
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -46,14 +48,20 @@ class Usage:
     extents: set[str] = dataclasses.field(default_factory=set)
     tiles: set[str] = dataclasses.field(default_factory=set)
     unpacked: dict[str, int] = dataclasses.field(default_factory=dict)
+    returned: set[str] = dataclasses.field(default_factory=set)
+    stored: set[str] = dataclasses.field(default_factory=set)
+    bits: set[str] = dataclasses.field(default_factory=set)
+    shapes: set[str] = dataclasses.field(default_factory=set)
+    type_names: set[str] = dataclasses.field(default_factory=set)
     matrix: bool = False
 
 
 class Analyser:
-    """Usage of every function of a project. Args: functions: helper name -> definitions of that name."""
+    """Usage of every function of a project. Args: functions: helper name -> (file, definition) of that name."""
 
-    def __init__(self, functions: dict[str, list[ast.FunctionDef]]) -> None:
+    def __init__(self, functions: dict[str, list[tuple[Any, ast.FunctionDef]]]) -> None:
         self._functions = functions
+        self._file = {id(node): file for found in functions.values() for file, node in found}
         self._known: dict[int, Usage] = {}
 
     def usage(self, node: ast.FunctionDef) -> Usage:
@@ -63,9 +71,15 @@ class Analyser:
             self._known[id(node)] = _Pass(node, self).result
         return self._known[id(node)]
 
-    def helper(self, call: ast.Call) -> tuple[ast.FunctionDef, Usage] | None:
-        """The project's function that a call names."""
-        for node in self._functions.get(_last(call.func), []):
+    def helper(self, call: ast.Call, caller: ast.FunctionDef) -> tuple[ast.FunctionDef, Usage] | None:
+        """The project's function that a call names: of the caller's file, else of another unless the name is private."""
+        if isinstance(call.func, ast.Attribute) and _last(call.func.value) in _LIBRARIES:
+            return None
+        name = _last(call.func)
+        found = self._functions.get(name, [])
+        here = [node for file, node in found if file == self._file.get(id(caller))]
+        there = [] if name.startswith("_") else [node for _, node in found]
+        for node in here + there:
             return node, self.usage(node)
         return None
 
@@ -83,15 +97,23 @@ class _Pass:
     def __init__(self, node: ast.FunctionDef, analyser: Analyser) -> None:
         self.result = Usage()
         self._analyser = analyser
+        self._node = node
         self._parameters = {a.arg for a in parameters(node)}
         self._constexpr = {a.arg for a in parameters(node) if a.annotation and "constexpr" in ast.unparse(a.annotation)}
         self._assigned: dict[str, list[ast.AST]] = {}
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: set[tuple[Any, ...]] = set()
         nodes = [n for s in node.body for n in ast.walk(s)]
+        # The column at which the statement of a line begins: an assignment further left than a use is made on every way to it.
+        self._column: dict[int, int] = {}
+        for n in nodes:
+            if isinstance(n, ast.stmt) and not hasattr(n, "body"):
+                self._column.update(dict.fromkeys(range(n.lineno, n.end_lineno + 1), n.col_offset))
         for n in nodes:
             self._assignment(n)
-        for n in nodes:
-            self._use(n)
+        for _ in range(2):  # what is known of pointers after the first time helps to tell them from offsets
+            self._seen.clear()
+            for n in nodes:
+                self._use(n)
 
     # --- assignments
 
@@ -102,7 +124,8 @@ class _Pass:
         elif isinstance(n, ast.AnnAssign) and n.value is not None:
             self._bind(n.target, n.value)
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-            self._bind(n.target, ast.BinOp(ast.Name(n.target.id, ast.Load()), n.op, n.value))
+            old = ast.copy_location(ast.Name(n.target.id, ast.Load()), n)
+            self._bind(n.target, ast.copy_location(ast.BinOp(old, n.op, n.value), n))
         elif isinstance(n, ast.NamedExpr):
             self._bind(n.target, n.value)
 
@@ -111,7 +134,7 @@ class _Pass:
             self._assigned.setdefault(target.id, []).append(value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
-                for t, v in zip(target.elts, value.elts):
+                for t, v in zip(target.elts, value.elts, strict=True):
                     self._bind(t, v)
             elif isinstance(value, ast.Name) and value.id in self._parameters:
                 self.result.unpacked[value.id] = len(target.elts)
@@ -120,12 +143,17 @@ class _Pass:
 
     def _demand(self, n: ast.AST | None, kind: str) -> None:
         if isinstance(n, ast.Name):
-            if (n.id, kind) in self._seen:
+            values = self._values(n)
+            key = (n.id, kind, *map(id, values))
+            if key in self._seen:
                 return
-            self._seen.add((n.id, kind))
+            self._seen.add(key)
             if n.id in self._parameters and self.result.kinds.get(n.id) != POINTER:
                 self.result.kinds[n.id] = kind
-            for value in self._assigned.get(n.id, []):
+            for value in values:
+                # `indices = tl.load(indices_ptrs)`, where indices was the parameter: the new value has another type.
+                if n.id in self._parameters and isinstance(value, ast.Call) and _last(value.func) == "load":
+                    continue
                 self._demand(value, kind)
         elif isinstance(n, ast.BinOp):
             if kind == POINTER and isinstance(n.op, (ast.Add, ast.Sub)):
@@ -143,6 +171,18 @@ class _Pass:
         elif isinstance(n, (ast.Subscript, ast.UnaryOp)):
             self._demand(n.value if isinstance(n, ast.Subscript) else n.operand, kind)
 
+    def _values(self, n: ast.Name) -> list[ast.AST]:
+        """What a name was assigned above its use; if nothing (it is carried around a loop), what it is assigned anywhere."""
+        values = self._assigned.get(n.id, [])
+        line = getattr(n, "lineno", None)
+        above = [v for v in values if line is not None and v.end_lineno < line]
+        reaching = []
+        for value in sorted(above, key=lambda v: -v.lineno):
+            reaching.append(value)
+            if self._column.get(value.lineno, 0) <= self._column.get(line, 0):
+                break
+        return reaching or ([] if n.id in self._parameters else values)
+
     def _demand_call(self, n: ast.Call, kind: str) -> None:
         name = _last(n.func)
         if name == "load" and n.args:
@@ -158,7 +198,8 @@ class _Pass:
         elif name in _SAME_KIND:
             operands = [n.func.value] if method else n.args[: 1 if name not in ("minimum", "maximum", "cdiv") else 2]
         else:
-            return
+            usage, pairs = self._helper_arguments(n)
+            operands = [a for p, a in pairs if usage is not None and p in usage.returned and kind == POINTER]
         for operand in operands:
             if kind == "address":
                 self._demand(operand, INTEGER)
@@ -185,8 +226,8 @@ class _Pass:
                 return 5
             if n.id in self._parameters:
                 return score + (1 if "stride" not in n.id.lower() else -2)
-            values = self._assigned.get(n.id, [])
-            return max([score, *(self._likeness(v, seen | {n.id}) for v in values)]) if values else score - 1
+            values = self._values(n)
+            return max(self._likeness(v, seen | {n.id}) for v in values) if values else score - 1
         if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Add, ast.Sub)):
             return max(self._likeness(n.left, seen), self._likeness(n.right, seen))
         if isinstance(n, ast.Call):
@@ -209,7 +250,7 @@ class _Pass:
             if n.id in seen:
                 return set()
             found = {n.id} if n.id in self._parameters else set()
-            for value in self._assigned.get(n.id, []):
+            for value in self._values(n):
                 found |= self._roots(value, seen | {n.id})
             return found
         if isinstance(n, ast.BinOp):
@@ -217,6 +258,9 @@ class _Pass:
         if isinstance(n, ast.Call):
             if n.args and _last(n.func) in (*_MEMORY, "advance", "multiple_of", "max_contiguous", "broadcast_to") and _last(n.func) != "load":
                 return self._roots(n.args[0], seen)
+            usage, pairs = self._helper_arguments(n)
+            if usage is not None and usage.returned:
+                return {r for p, a in pairs if p in usage.returned for r in self._roots(a, seen)}
             if n.keywords and _last(n.func) in _MEMORY:
                 return {r for k in n.keywords if k.arg == "base" for r in self._roots(k.value, seen)}
         if isinstance(n, ast.IfExp):
@@ -230,11 +274,15 @@ class _Pass:
     def _use(self, n: ast.AST) -> None:
         if isinstance(n, ast.Call):
             self._use_call(n)
+        elif isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitAnd) and isinstance(n.right, ast.Constant):
+            self.result.bits.update(self._names(n.left))
         elif isinstance(n, ast.BinOp) and isinstance(n.op, _INTEGER_ONLY):
             self._demand(n.left, INTEGER)
             self._demand(n.right, INTEGER)
         elif isinstance(n, ast.Compare):
             self._use_comparison(n)
+        elif isinstance(n, ast.Return) and n.value is not None:
+            self.result.returned |= self._roots(n.value)
         elif isinstance(n, (ast.If, ast.IfExp, ast.While, ast.Assert)):
             self._use_condition(n.test)
         elif isinstance(n, ast.Attribute):
@@ -249,6 +297,8 @@ class _Pass:
             if isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, int):
                 count = self.result.unpacked.get(n.value.id, 0)
                 self.result.unpacked[n.value.id] = max(count, n.slice.value + 1)
+            elif isinstance(n.slice, ast.Name):
+                self.result.unpacked[n.value.id] = 64
             elif "None" in ast.unparse(n.slice) or ":" in ast.unparse(n.slice):
                 self.result.tiles.add(n.value.id)
         if isinstance(n.value, ast.Call):
@@ -300,6 +350,8 @@ class _Pass:
                     pointer = keyword.value
             self._demand(pointer, POINTER)
             if name in ("make_block_ptr", "make_tensor_descriptor"):
+                for argument in [*n.args[4 if name == "make_block_ptr" else 3 :][:1], *(k.value for k in n.keywords if k.arg == "block_shape")]:
+                    self.result.shapes.update(self._names(argument))
                 for argument in [*n.args[1:], *(k.value for k in n.keywords if k.arg not in ("base", "padding_option"))]:
                     for element in getattr(argument, "elts", []):
                         self._demand(element, INTEGER)
@@ -310,15 +362,22 @@ class _Pass:
         elif name in ("arange", "zeros", "full", "cdiv", "reshape", "view", "broadcast_to"):
             for argument in n.args:
                 self.result.extents.update(self._names(argument))
+                if name in ("arange", "zeros", "full"):
+                    self.result.shapes.update(self._names(argument) if name == "arange" or argument is n.args[0] else [])
             if name == "cdiv":
                 for argument in n.args:
                     self._demand(argument, INTEGER)
         elif name in ("dot", "dot_scaled"):
             self.result.matrix = True
+        elif name == "dtype":
+            self.result.type_names.update(self._names(n))
         if name in ("to", "cast") and n.args:
             self._use_type(n.args[-1])
-        if name in ("zeros", "full") and len(n.args) > 1:
-            self._use_type(n.args[-1])
+        position = {"zeros": 1, "full": 2}.get(name, len(n.args))
+        if len(n.args) > position:
+            self._use_type(n.args[position])
+        if name == "store" and n.args:
+            self.result.stored |= self._roots(n.args[0])
         for keyword in n.keywords:
             if keyword.arg in ("dtype", "out_dtype"):
                 self._use_type(keyword.value)
@@ -331,24 +390,35 @@ class _Pass:
             self._use_type(n.body)
             self._use_type(n.orelse)
 
-    def _use_helper(self, n: ast.Call) -> None:
-        found = self._analyser.helper(n)
+    def _helper_arguments(self, n: ast.Call) -> tuple[Usage | None, list[tuple[str, ast.AST]]]:
+        found = self._analyser.helper(n, self._node)
         if found is None:
+            return None, []
+        names = [a.arg for a in parameters(found[0])]
+        pairs = [*zip(names, n.args, strict=False), *((k.arg, k.value) for k in n.keywords if k.arg)]
+        return found[1], pairs
+
+    def _use_helper(self, n: ast.Call) -> None:
+        usage, pairs = self._helper_arguments(n)
+        if usage is None:
             return
-        node, usage = found
-        names = [a.arg for a in parameters(node)]
-        pairs = [*zip(names, n.args), *((k.arg, k.value) for k in n.keywords if k.arg)]
         self.result.matrix |= usage.matrix
+        self.result.stored |= {r for p, a in pairs if p in usage.stored for r in self._roots(a)}
         for parameter, argument in pairs:
             if parameter in usage.kinds:
                 self._demand(argument, usage.kinds[parameter])
             if parameter in usage.elements:
                 for root in self._roots(argument):
                     self.result.elements.setdefault(root, usage.elements[parameter])
+            if isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant):
+                for name in self._names(argument.right):  # helper(4 - STAGE)
+                    if parameter in usage.numbers:
+                        wanted = [argument.left.value - v for v in usage.numbers[parameter]]
+                        self.result.numbers[name] = wanted + self.result.numbers.get(name, [])
             if isinstance(argument, ast.Name) and argument.id in self._parameters:
                 for table in ("strings", "numbers", "descriptors", "unpacked"):
                     if parameter in getattr(usage, table):
                         getattr(self.result, table).setdefault(argument.id, getattr(usage, table)[parameter])
-                for group in ("flags", "called", "types", "optional", "extents", "tiles"):
+                for group in ("flags", "called", "types", "optional", "extents", "tiles", "bits", "type_names", "shapes"):
                     if parameter in getattr(usage, group):
                         getattr(self.result, group).add(argument.id)
