@@ -18,6 +18,7 @@ _DESCRIPTION = """\
 Trivet runs Triton kernels without a GPU.
 
   trivet run train.py --steps 10                    a program that imports triton, unchanged
+  trivet run --bench-points 1 tutorial.py           the same, with one point of each benchmark
   trivet compile add.py:add_kernel --signature '*fp32, *fp32, *fp32, i32, 1024' -o add.tvbc
   trivet dis add.tvbc                               bytecode as text
   trivet run add.tvbc --grid 4 --arg x.npy --arg y.npy --arg zeros:fp32:4000 --arg 4000 --save 2=sum.npy
@@ -59,6 +60,12 @@ def _script_call(argv):
     """(script or -m module, its arguments, is_module) if this is `run` of a Python program, else None."""
     if len(argv) < 2 or argv[0] != "run":
         return None
+    for option, variable in (("--bench-points", "TRIVET_BENCH_POINTS"), ("--target", "TRIVET_TARGET")):
+        if argv[1] == option and len(argv) > 3:
+            call = _script_call(["run", *argv[3:]])
+            if call is not None:
+                os.environ[variable] = argv[2]
+            return call
     if argv[1] == "-m" and len(argv) > 2:
         return argv[2], argv[3:], True
     if argv[1].endswith(".py"):

@@ -24,7 +24,7 @@ _OPTIONS = frozenset(
     "enable_fp_fusion launch_cooperative_grid launch_pdl sanitize_overflow debug ptx_version cluster_dims extern_libs "
     "allow_fp8e4nv max_num_imprecise_acc_default supported_fp8_dtypes deprecated_fp8_dtypes default_dot_input_precision "
     "arch backend_name ir_override instrumentation_mode waves_per_eu matrix_instr_nonkdim kpack schedule_hint stream "
-    "device device_type".split()
+    "device device_type num_cpu_threads".split()
 )
 
 # Python's own functions that the frontend knows.
@@ -101,21 +101,39 @@ def constexpr_function(fn):
     return ConstexprFunction(fn)
 
 
+class KernelMetadata(dict):
+    """What a kernel was compiled with, by key or by attribute: ``metadata.num_warps``, ``metadata["num_warps"]``."""
+
+    def __init__(self, options):
+        super().__init__(num_warps=4, num_stages=3, num_ctas=1, shared=1)
+        self.update({name: int(text) if text.lstrip("-").isdigit() else text for name, text in options.items()})
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the kernel was compiled without {name!r}") from None
+
+
 class CompiledKernel:
-    """A kernel for one signature.
+    """A kernel for one signature. ``kernel[grid](...)`` launches it with the arguments of the function it was made from.
 
     Attributes:
         name: the kernel's function name.
         asm: ``asm['tvbc']`` is the bytecode file, ``asm['tvt']`` its text.
         metadata: launch options as compiled.
+        n_regs, shared: registers and bytes of shared memory. The interpreter has neither; they are 1, since programs divide by
+            them to find out how many copies a processor can hold.
+        n_spills: 0.
     """
 
-    def __init__(self, function, module, globals_used):
+    def __init__(self, function, module, globals_used, options=None):
         self.function = function
+        self._options = options or {}
         self.module = module
         self.name = module.kernel
-        self.metadata = module.metadata
-        self.n_regs, self.n_spills, self.shared = 0, 0, 0  # nothing of the kind on the interpreter
+        self.metadata = KernelMetadata(module.metadata)
+        self.n_regs, self.n_spills, self.shared = 1, 0, 1
         # What the language itself consists of doesn't change; leaving it out keeps launches quick.
         self._globals = list(
             {
@@ -140,6 +158,12 @@ class CompiledKernel:
             if not found or (now is not value and not _same_constant(now, value)):
                 return True
         return False
+
+    def __getitem__(self, grid):
+        return functools.partial(self.function.run, grid=grid, warmup=False, **self._options)
+
+    def _init_handles(self):
+        """Loads the code onto the device, which programs ask for before they read ``n_regs``; nothing to do here."""
 
     def __repr__(self):
         return f"<trivet kernel {self.name}>"
@@ -339,7 +363,7 @@ class JITFunction(KernelInterface):
         module, diagnostics, used = _trivet.compile(self, specs, texts, knobs.plain_globals(), knobs.portable())
         if diagnostics:
             raise CompileError(diagnostics, self.__name__) from ValueError(diagnostics[0][3])
-        return CompiledKernel(self, module, used)
+        return CompiledKernel(self, module, used, options)
 
     def _launch(self, kernel, extents, arguments):
         words, allocations = [], []

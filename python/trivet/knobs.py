@@ -8,6 +8,8 @@ TRIVET_THREADS         threads of the schedule ``threads``; 0 (default): one a c
 TRIVET_SEED            seed of the schedule ``random``
 TRIVET_MAX_STEPS       ops a launch may run before it is stopped; 0 (default): no limit
 TRIVET_PORTABLE        warn or error: name each use of something that Triton does not allow (docs/extensions.md)
+TRIVET_BENCH_POINTS    points that a benchmark of ``testing.perf_report`` measures at most, the first of each; default: all
+TRIVET_TARGET          BACKEND:ARCH, such as ``cuda:90``: what ``get_current_target()`` answers, for programs that refuse others
 TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
 =====================  ==========================================================================================
 """
@@ -53,6 +55,22 @@ def plain_globals():
     """Whether kernels may read globals that are not ``tl.constexpr``."""
     # The second name is Triton's.
     return "1" in (os.environ.get("TRIVET_PLAIN_GLOBALS"), os.environ.get("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"))
+
+
+def bench_points():
+    """The most points along the x axis that a benchmark measures; None for all."""
+    return _integer("TRIVET_BENCH_POINTS", 0) if os.environ.get("TRIVET_BENCH_POINTS") else None
+
+
+def target():
+    """(backend, architecture) that programs are told of, or None for the truth. Nothing but the answer changes."""
+    text = os.environ.get("TRIVET_TARGET")
+    if not text:
+        return None
+    backend, colon, arch = text.partition(":")
+    if not backend or not colon or not arch:
+        raise ValueError(f"TRIVET_TARGET must be BACKEND:ARCH, such as cuda:90, found {text!r}")
+    return backend, int(arch) if arch.isdigit() else arch
 
 
 def portable():

@@ -7,6 +7,8 @@ import statistics
 import time
 from contextlib import contextmanager
 
+from . import knobs
+
 _RETURN_MODES = ("min", "max", "mean", "median", "all")
 
 
@@ -30,7 +32,8 @@ def _quantile(times, q):
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
-def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", device_type=None):
+def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", device_type=None,
+             measure_time_with_hooks=False):  # fmt: skip
     """Times ``fn()``.
 
     Args:
@@ -38,6 +41,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
         warmup, rep: how long to run before and while measuring, in milliseconds.
         grad_to_none: tensors whose gradient is dropped before each run.
         quantiles: which quantiles of the times to give, in this order.
+        measure_time_with_hooks: of Triton's fork for processors, which can leave out what surrounds the kernel; here all counts.
         return_mode: without quantiles: ``"min"``, ``"max"``, ``"mean"``, ``"median"`` or ``"all"`` (a list).
 
     Returns:
@@ -110,7 +114,7 @@ class Benchmark:
 
 
 class Mark:
-    """A function with the benchmarks to run it for; made by ``perf_report``."""
+    """A function with the benchmarks to run it for; made by ``perf_report``. TRIVET_BENCH_POINTS cuts them short."""
 
     def __init__(self, fn, benchmarks):
         self.fn, self.benchmarks = fn, benchmarks
@@ -121,7 +125,7 @@ class Mark:
 
     def _rows(self, bench, **kwargs):
         rows = []
-        for x in bench.x_vals:
+        for x in list(bench.x_vals)[: knobs.bench_points()]:
             values = x if isinstance(x, (list, tuple)) else [x] * len(bench.x_names)
             if len(values) != len(bench.x_names):
                 raise ValueError(f"expected {len(bench.x_names)} values, found {x}")

@@ -88,3 +88,70 @@ def test_libdevice_is_one_module_under_all_its_names() -> None:
     from trivet.language.extra.hip import libdevice as under_hip
 
     assert under_cuda is libdevice and under_cpu is libdevice and under_hip is libdevice
+
+
+@triton.jit
+def _hinted_kernel(out, n, FLATTEN: tl.constexpr):
+    total = 0
+    for i in range(n, flatten=FLATTEN):
+        total += i
+    tl.store(out, total)
+
+
+def test_range_of_python_takes_hints() -> None:
+    out = np.zeros(1, np.int32)
+    _hinted_kernel[(1,)](out, 5, True)
+    assert out[0] == 10
+
+
+def test_a_warmed_up_kernel_launches_and_has_what_occupancy_formulas_use() -> None:
+    out = np.zeros(1, np.int32)
+    kernel = _hinted_kernel.warmup(out, 5, True, grid=(1,), num_warps=8)
+    kernel._init_handles()
+    assert 65536 // (kernel.n_regs * kernel.metadata.num_warps) // kernel.metadata.shared == 8192
+    kernel[(1, 1, 1)](out, 6, True)
+    assert out[0] == 15
+
+
+def test_bench_points_cuts_a_benchmark_short(monkeypatch, capsys) -> None:
+    seen = []
+
+    def measure(n: int, provider: str) -> float:
+        seen.append((n, provider))
+        return 1.0
+
+    bench = triton.testing.Benchmark(["n"], [1, 2, 3], "provider", ["a", "b"], ["A", "B"], "", {})
+    report = triton.testing.perf_report(bench)(measure)
+    monkeypatch.setenv("TRIVET_BENCH_POINTS", "1")
+    report.run(print_data=True)
+    assert seen == [(1, "a"), (1, "b")]
+    monkeypatch.setenv("TRIVET_BENCH_POINTS", "0")
+    report.run(print_data=True)
+    assert len(seen) == 2
+    monkeypatch.delenv("TRIVET_BENCH_POINTS")
+    report.run()
+    assert len(seen) == 8
+
+
+def test_options_of_run_for_a_script(monkeypatch, tmp_path, capsys) -> None:
+    from trivet import cli
+
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, triton\n"
+        "target = triton.runtime.driver.active.get_current_target()\n"
+        "print(target.backend, target.arch, sys.argv[1:], triton.knobs.bench_points())\n"
+    )
+    monkeypatch.setattr("sys.argv", [])
+    monkeypatch.setenv("TRIVET_TARGET", "")
+    monkeypatch.setenv("TRIVET_BENCH_POINTS", "")
+    assert cli.main(["run", "--target", "cuda:90", "--bench-points", "2", str(script), "--x"]) == 0
+    assert capsys.readouterr().out == "cuda 90 ['--x'] 2\n"
+
+
+def test_what_the_fork_for_processors_adds() -> None:
+    config = triton.Config({"B": 1}, num_cpu_threads=2)
+    assert config.all_kwargs()["num_cpu_threads"] == 2
+    triton.runtime.driver.set_active_to_cpu()
+    assert triton.runtime.driver.get_active_gpus() == []
+    assert triton.testing.do_bench(lambda: None, warmup=0, rep=0, measure_time_with_hooks=True) > 0

@@ -22,10 +22,12 @@ class Config:
     Args:
         kwargs: values of ``tl.constexpr`` parameters, by name.
         num_warps, num_stages, num_ctas, maxnreg: launch options; they matter on a GPU only.
+        num_cpu_threads: an option of Triton's fork for processors; TRIVET_THREADS says how many threads there are here.
         pre_hook: called with the arguments by name before a launch with this configuration.
     """
 
-    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
+    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None,
+                 num_cpu_threads=None):  # fmt: skip
         self.kwargs = kwargs
         self.num_warps = num_warps
         self.num_stages = num_stages
@@ -33,11 +35,12 @@ class Config:
         self.maxnreg = maxnreg
         self.pre_hook = pre_hook
         self.ir_override = ir_override
+        self.num_cpu_threads = num_cpu_threads
 
     def all_kwargs(self):
         """Parameters and launch options together, as a launch takes them."""
         options = {"num_warps": self.num_warps, "num_ctas": self.num_ctas, "num_stages": self.num_stages,
-                   "maxnreg": self.maxnreg, "ir_override": self.ir_override}  # fmt: skip
+                   "maxnreg": self.maxnreg, "ir_override": self.ir_override, "num_cpu_threads": self.num_cpu_threads}  # fmt: skip
         return {**self.kwargs, **{k: v for k, v in options.items() if v is not None}}
 
     def __str__(self):

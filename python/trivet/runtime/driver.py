@@ -3,6 +3,7 @@
 import os
 import platform
 
+from .. import knobs
 from ..backends.compiler import GPUTarget
 
 
@@ -73,7 +74,10 @@ class CpuDriver:
     utils = _CpuUtils()
 
     def get_current_target(self):
-        """``GPUTarget('cpu', architecture, 1)``."""
+        """``GPUTarget('cpu', architecture, 1)``, or what TRIVET_TARGET says."""
+        told = knobs.target()
+        if told is not None:
+            return GPUTarget(*told, 32)
         return GPUTarget("cpu", platform.machine(), 1)
 
     def get_current_device(self):
@@ -135,6 +139,14 @@ class _Drivers:
     def reset_active(self):
         self.active = self.default
 
+    def set_active_to_cpu(self):
+        """Makes the processor the device, as programs for Triton's fork for processors ask; it is already."""
+        self.reset_active()
+
+    def get_active_gpus(self):
+        """The drivers of GPUs: none."""
+        return []
+
 
 _drivers = _Drivers()
 active = _drivers.active
@@ -154,6 +166,12 @@ class _Module(type(os)):
 
     def reset_active(self):
         self.set_active(_drivers.default)
+
+    def set_active_to_cpu(self):
+        self.reset_active()
+
+    def get_active_gpus(self):
+        return []
 
 
 import sys  # noqa: E402
