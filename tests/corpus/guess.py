@@ -231,6 +231,8 @@ class Guesser:
             return 0
         if name in usage.types or (_TYPE_NAME.search(name) and name not in usage.numbers):
             return tl.float32 if variant.element in (tl.int32, tl.int64, tl.int8, tl.uint8) else variant.element
+        if re.search(r"FACTOR|SLICE", name) and name not in usage.numbers:
+            return 2
         if _TILE_NAME.search(name) and not (name in usage.flags and _FLAG_NAME.search(name)):
             return variant.tile
         if (name in usage.flags or _FLAG_NAME.search(name)) and name not in usage.extents and name not in usage.numbers and usage.kinds.get(name) != INTEGER:

@@ -98,6 +98,7 @@ class _Pass:
         self.result = Usage()
         self._analyser = analyser
         self._node = node
+        self._gives_a_value = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(node))
         self._parameters = {a.arg for a in parameters(node)}
         self._constexpr = {a.arg for a in parameters(node) if a.annotation and "constexpr" in ast.unparse(a.annotation)}
         self._assigned: dict[str, list[ast.AST]] = {}
@@ -286,7 +287,7 @@ class _Pass:
         elif isinstance(n, (ast.If, ast.IfExp, ast.While, ast.Assert)):
             self._use_condition(n.test)
         elif isinstance(n, ast.Attribute):
-            if n.attr == "element_ty":
+            if n.attr == "element_ty" and not self._gives_a_value:  # in a function of tiles it is a tile's
                 for name in self._names(n.value):
                     self._demand(ast.Name(name, ast.Load()), POINTER)
         elif isinstance(n, ast.Subscript):
