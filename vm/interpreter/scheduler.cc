@@ -25,6 +25,8 @@ constexpr int64_t kShortSlice = 8;
 // Programs interleaved at once by kRandom and kRoundRobin: as many as fit, but at least so many.
 constexpr int64_t kMaxInterleavedBytes = int64_t{1} << 26;
 constexpr int64_t kMinInterleaved = 64;
+// Looks for work that leave programs unbegun because many wait, before one is begun all the same.
+constexpr int64_t kMostHeldBack = 16;
 // Other threads are worth waking once a launch has taken so long.
 constexpr auto kSerialTime = std::chrono::microseconds(20);
 constexpr auto kPollInterval = std::chrono::milliseconds(10);
@@ -152,6 +154,7 @@ class OrderedScheduler {
   int64_t num_waiting_ = 0;   // programs that wait at waiting_version_, those being looked at again included
   int active_ = 0;            // workers that may be running a program
   uint64_t turn_ = 0;
+  int64_t held_back_ = 0;     // times that no program was begun since many waited, after the last that was
   std::unique_ptr<Program> trapped_;
   bool is_deadlock_ = false;
 };
@@ -265,12 +268,15 @@ std::optional<Task> OrderedScheduler::Pick(std::unique_ptr<Program>& spare) {
     };
     ++turn_;
     const bool others_run = active_ > 1;
-    // While others run, few new programs are begun if many wait: the wait may be over soon, and each takes memory.
-    const bool is_crowded = others_run && num_aside_.load() >= 4 * num_workers_ && idle < 64;
+    // While others run, few new programs are begun if many wait: the wait may be over soon, and each takes memory. Not for
+    // ever, though: those that run may themselves wait for a program that is not begun (a barrier of the whole grid).
+    const bool is_crowded = others_run && num_aside_.load() >= 4 * num_workers_ && held_back_ < kMostHeldBack;
     if (!awake_.empty() && turn_ % 2 == 0) return take(awake_);
+    if (is_crowded && next_.load() < count_) ++held_back_;
     if (!is_crowded && next_.load() < count_) {
       const int64_t index = next_.fetch_add(1);
       if (index < count_) {
+        held_back_ = 0;
         Task task;
         task.program = spare != nullptr ? std::move(spare) : std::make_unique<Program>(launch_);
         task.index = index;
