@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -98,7 +99,7 @@ Attribute Int(int64_t value) { return value; }
 
 INSTANTIATE_TEST_SUITE_P(
     All, RuleTest,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<RuleCase>{
         RuleCase{"ConstantBits",
                  Op::kConstant,
                  {},
@@ -398,7 +399,7 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"BadFlag", Op::kDivF, {kF32, kF32}, {kF32}, {Int(0), Int(2)}, "divf: precise must be 0 or 1: it is 2"},
         RuleCase{"NoSuchFunction", Op::kCall, {}, {}, {Int(7)}, "call: callee names function 7 of 1"},
         RuleCase{"AttributeKind", Op::kProgramId, {}, {kI32}, {std::string("x")}, "program_id: axis must be a number"},
-        RuleCase{"MissingOperand", Op::kAddF, {kF32, Type()}, {kF32}, {}, "addf: rhs is missing"}),
+        RuleCase{"MissingOperand", Op::kAddF, {kF32, Type()}, {kF32}, {}, "addf: rhs is missing"}}),
     [](const ::testing::TestParamInfo<RuleCase>& param_info) { return std::string(param_info.param.name); });
 
 TEST(VerifierTest, ReportsAllThatIsWrongWithOneOp) {
@@ -450,7 +451,7 @@ void AddLoop(Draft& d, RegionId region, std::vector<Type> results = {kF32}) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, StructureTest,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<StructureCase>{
         StructureCase{"NoBody", [](Draft& d) { d.f().body = RegionId::None(); }, "in @f: has no body"},
         StructureCase{"EmptyRegion", [](Draft&) {}, "a region is empty"},
         StructureCase{"NoTerminator", [](Draft& d) { d.Make(Op::kBarrier, {}, {}); },
@@ -617,7 +618,7 @@ INSTANTIATE_TEST_SUITE_P(
                                                   Builder(&g, g.body).Create(Op::kReturn, {}, {}); },
                       "call: recursion: @f calls @g calls @f"},
         StructureCase{"SelfRecursion", [](Draft& d) { d.b().Create(Op::kCall, {}, {}, {Int(0)}); d.Return(); },
-                      "call: recursion: @f calls @f"}),
+                      "call: recursion: @f calls @f"}}),
     [](const ::testing::TestParamInfo<StructureCase>& param_info) { return std::string(param_info.param.name); });
 
 // --- Limits.
