@@ -77,14 +77,19 @@ class _StubModule(types.ModuleType):
 
 
 class _StubFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Last in line: a module that nobody has is a stub, unless it belongs to something that is really here."""
+    """Last in line: a module that the project wants and nobody has is a stub.
 
-    def __init__(self, real: set[str]) -> None:
-        self._real = real
+    What really is here gets no stubs: a package may try to import another and go without.
+    """
+
+    def __init__(self, real: set[str], root: pathlib.Path) -> None:
+        self._real, self._root = real, str(root)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         head = name.partition(".")[0]
         if head in self._real or head in sys.stdlib_module_names:
+            return None
+        if not isinstance(sys.modules.get(name.rpartition(".")[0]), _StubModule) and not _importer().startswith(self._root):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -93,6 +98,14 @@ class _StubFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass
+
+
+def _importer() -> str:
+    """The file whose import statement is being carried out."""
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename == __file__ or "importlib" in frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_code.co_filename if frame is not None else ""
 
 
 class _ProjectFinder(importlib.abc.MetaPathFinder):
@@ -153,7 +166,7 @@ class Project:
         trivet.as_triton()
         _pretend_gpu()
         sys.meta_path.insert(0, _ProjectFinder(self))
-        sys.meta_path.append(_StubFinder(real))
+        sys.meta_path.append(_StubFinder(real, self.root))
         self._record()
 
     def _record(self) -> None:

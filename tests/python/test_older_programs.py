@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
+import pytest
 
 import trivet as triton
 import trivet.language as tl
@@ -155,3 +159,32 @@ def test_what_the_fork_for_processors_adds() -> None:
     triton.runtime.driver.set_active_to_cpu()
     assert triton.runtime.driver.get_active_gpus() == []
     assert triton.testing.do_bench(lambda: None, warmup=0, rep=0, measure_time_with_hooks=True) > 0
+
+
+@triton.jit
+def _rounded_kernel(x, out):
+    tl.store(out, tl.load(x).to(out.dtype.element_ty, fp_downcast_rounding="rtne"))
+
+
+def test_a_rounding_is_no_mistake_where_the_type_stays() -> None:
+    x = np.array([1 + 2**-12], np.float32)
+    for dtype in (np.float32, np.float16):
+        out = np.zeros(1, dtype)
+        _rounded_kernel[(1,)](x, out)
+        assert out[0] == dtype(x[0])
+
+
+@pytest.mark.needs_torch
+def test_pytorch_finds_what_it_looks_for_in_triton() -> None:
+    """Decorators of torch.compiler import parts of Triton; run apart, since they change PyTorch for good."""
+    program = (
+        "import trivet; trivet.as_triton()\n"
+        "import torch\n"
+        "@torch.compiler.disable\n"
+        "def f(x): return x + 1\n"
+        "import torch._inductor.runtime.hints, torch._inductor.runtime.triton_compat\n"
+        "from torch.utils._triton import has_triton\n"
+        "print(f(1), has_triton())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False)
+    assert done.stdout == "2 False\n", done.stderr
