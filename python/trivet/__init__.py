@@ -59,8 +59,11 @@ def next_power_of_2(n):
     return 1 if n <= 1 else 1 << (int(n) - 1).bit_length()
 
 
-cdiv.__trivet_kernel__ = language.cdiv  # inside a kernel, triton.cdiv is tl.cdiv
-next_power_of_2.__trivet_kernel__ = constexpr_function(lambda n: 1 if n <= 1 else 1 << (int(n) - 1).bit_length())
+# Inside a kernel, triton.cdiv is tl.cdiv.
+cdiv.__trivet_kernel__ = language.cdiv  # type: ignore[attr-defined]
+next_power_of_2.__trivet_kernel__ = constexpr_function(  # type: ignore[attr-defined]
+    lambda n: 1 if n <= 1 else 1 << (int(n) - 1).bit_length()
+)
 
 __all__ = [
     "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",

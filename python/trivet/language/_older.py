@@ -15,9 +15,9 @@ def _int_dtype(bitwidth, signed):
 #: The integer type of a width in bits; for use inside kernels and outside.
 get_int_dtype = constexpr_function(_int_dtype)
 
-core.get_int_dtype = get_int_dtype
-core.CONSTEXPR_0 = core.constexpr(0)
-core._unwrap_if_constexpr = core._unwrap
+core.get_int_dtype = get_int_dtype  # type: ignore[attr-defined]
+core.CONSTEXPR_0 = core.constexpr(0)  # type: ignore[attr-defined]
+core._unwrap_if_constexpr = core._unwrap  # type: ignore[attr-defined]
 
 
 def _math_attribute(name):
@@ -26,4 +26,4 @@ def _math_attribute(name):
     raise AttributeError(f"module {math.__name__!r} has no attribute {name!r}")
 
 
-math.__getattr__ = _math_attribute
+math.__getattr__ = _math_attribute  # type: ignore[method-assign]

@@ -153,7 +153,7 @@ active = _drivers.active
 default = _drivers.default
 
 
-class _Module(type(os)):
+class _Module(type(os)):  # type: ignore[misc]
     """``driver`` is used as a module and as an object: `driver.active`, `from triton.runtime.driver import driver`."""
 
     @property
