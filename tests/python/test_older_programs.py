@@ -188,3 +188,12 @@ def test_pytorch_finds_what_it_looks_for_in_triton() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout == "2 False\n", done.stderr
+
+
+@pytest.mark.needs_torch
+def test_the_processor_is_a_device_like_others() -> None:
+    import torch
+
+    device = triton.runtime.driver.active.get_active_torch_device()
+    namespace = getattr(torch, device.type)
+    namespace.set_stream(namespace.Stream())

@@ -91,8 +91,11 @@ class CpuDriver:
         return 0
 
     def get_active_torch_device(self):
+        """PyTorch's processor. Programs use ``getattr(torch, device.type)`` as they use ``torch.cuda``: what is missing is added."""
         import torch
 
+        if not hasattr(torch.cpu, "set_stream"):
+            torch.cpu.set_stream = lambda stream: None  # a processor has one stream
         return torch.device("cpu")
 
     def get_device_interface(self):
