@@ -386,6 +386,12 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
     acc_type = DType::kF32;
   }
 
+  // Where the program says nothing, the option default_dot_input_precision of the launch counts.
+  if (call[3].is_none() && call[4].is_none()) {
+    for (const auto& [name, value] : fl.compilation().request.options) {
+      if (name == "default_dot_input_precision") call.arguments[3] = Value::Of(std::string(value));
+    }
+  }
   vm::DotPrecision precision = vm::DotPrecision::kTf32;
   if (!call[3].is_none()) {
     std::optional<std::string> text = e.RequireString(call[3], "tl.dot: input_precision");

@@ -303,6 +303,9 @@ class JITFunction(KernelInterface):
             hook(*args, **kwargs)
         bound, options = self._bind(args, kwargs)
         arguments = [Argument.of(p, bound[p.name]) for p in self.params]
+        precision = knobs.dot_precision()
+        if precision is not None:
+            options.setdefault("default_dot_input_precision", precision)
         settings = (knobs.plain_globals(), knobs.portable())
         key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])), settings)
         try:

@@ -10,6 +10,7 @@ TRIVET_MAX_STEPS       ops a launch may run before it is stopped; 0 (default): n
 TRIVET_PORTABLE        warn or error: name each use of something that Triton does not allow (docs/extensions.md)
 TRIVET_BENCH_POINTS    points that a benchmark of ``testing.perf_report`` measures at most, the first of each; default: all
 TRIVET_TARGET          BACKEND:ARCH, such as ``cuda:90``: what ``get_current_target()`` answers, for programs that refuse others
+TRIVET_DOT_PRECISION   input precision of ``tl.dot`` on f32 where a kernel names none: tf32 (default), ieee, tf32x3, bf16x3, bf16x6
 TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
 =====================  ==========================================================================================
 """
@@ -71,6 +72,12 @@ def target():
     if not backend or not colon or not arch:
         raise ValueError(f"TRIVET_TARGET must be BACKEND:ARCH, such as cuda:90, found {text!r}")
     return backend, int(arch) if arch.isdigit() else arch
+
+
+def dot_precision():
+    """The input precision of ``tl.dot`` on f32 where a kernel names none; None for the language's default."""
+    # The second name is Triton's.
+    return os.environ.get("TRIVET_DOT_PRECISION") or os.environ.get("TRITON_F32_DEFAULT") or None
 
 
 def portable():

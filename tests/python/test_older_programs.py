@@ -197,3 +197,30 @@ def test_the_processor_is_a_device_like_others() -> None:
     device = triton.runtime.driver.active.get_active_torch_device()
     namespace = getattr(torch, device.type)
     namespace.set_stream(namespace.Stream())
+
+
+@triton.jit
+def _product_kernel(a, out):
+    i = tl.arange(0, 16)
+    at = i[:, None] * 16 + i[None, :]
+    tl.store(out + at, tl.dot(tl.load(a + at), tl.load(a + at)))
+
+
+def test_the_precision_of_products_can_be_chosen_from_outside(monkeypatch) -> None:
+    a = np.random.default_rng(0).random((16, 16), np.float32)
+    exact = a.astype(np.float64) @ a
+
+    def error(**options: str) -> float:
+        out = np.zeros_like(a)
+        _product_kernel[(1,)](a, out, **options)
+        return float(np.abs(out - exact).max())
+
+    assert error() > 1e-4
+    assert error(default_dot_input_precision="ieee") < 1e-5
+    monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")
+    assert error() < 1e-5
+    monkeypatch.setenv("TRIVET_DOT_PRECISION", "bf16x3")
+    assert 0 < error() < 1e-3
+    monkeypatch.setenv("TRIVET_DOT_PRECISION", "sharp")
+    with pytest.raises(triton.errors.CompileError, match="input_precision must be one of"):
+        error()
