@@ -215,6 +215,8 @@ class FunctionLowering : private Emitter::Reporter {
   // True if the callee would be nested too deep: a recursion that never ends.
   bool IsTooDeep() const;
   Value RecursionError(const FunctionDef& def);
+  // A call of a named tuple's class; nothing if `target` is not one.
+  std::optional<Value> MakeNamedTuple(const HostPtr& target, const CallArguments& arguments);
 
   Compilation& compilation_;
   HostPtr host_function_;

@@ -83,7 +83,8 @@ class Host {
   virtual HostPtr MakeFloat(double value) = 0;
   virtual HostPtr MakeString(absl::string_view text) = 0;
   virtual HostPtr MakeType(const vm::Type& type) = 0;
-  virtual HostPtr MakeTuple(const std::vector<HostPtr>& items) = 0;
+  // A tuple; a named one if there are `fields`.
+  virtual HostPtr MakeTuple(const std::vector<HostPtr>& items, const std::vector<std::string>& fields) = 0;
   // The language's own function `name` (tl.sum), for tensor methods; nullptr if there is none.
   virtual HostPtr LanguageMember(absl::string_view name) = 0;
   // static_print.

@@ -76,6 +76,7 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
       return FromHost(*result);
     }
     default: {
+      if (std::optional<Value> made = MakeNamedTuple(target, arguments)) return *made;
       absl::StatusOr<HostPtr> name = target->GetAttribute("__name__");
       const std::string own = name.ok() && *name != nullptr ? (*name)->text() : "";
       std::string hint;
@@ -141,6 +142,36 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
     return false;
   }
   return true;
+}
+
+std::optional<Value> FunctionLowering::MakeNamedTuple(const HostPtr& target, const CallArguments& arguments) {
+  if (target->kind() != HostKind::kClass) return std::nullopt;
+  absl::StatusOr<HostPtr> fields = target->GetAttribute("_fields");
+  absl::StatusOr<HostPtr> defaults = target->GetAttribute("_field_defaults");
+  if (!fields.ok() || *fields == nullptr || (*fields)->kind() != HostKind::kTuple || !defaults.ok()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const HostPtr& name : (*fields)->items()) names.push_back(name->text());
+  std::vector<std::optional<Value>> given(names.size());
+  if (arguments.positional.size() > names.size()) {
+    return Error(absl::StrCat(target->text(), " has ", Count(names.size(), "field"), ", found ", arguments.positional.size()));
+  }
+  for (size_t i = 0; i < arguments.positional.size(); ++i) given[i] = arguments.positional[i];
+  for (const auto& [name, value] : arguments.keywords) {
+    const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (at == names.size()) return Error(absl::StrCat(target->text(), " has no field '", name, "'"), DidYouMean(name, names));
+    if (given[at]) return Error(absl::StrCat(target->text(), " got multiple values for field '", name, "'"));
+    given[at] = value;
+  }
+  std::vector<Value> items;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!given[i] && *defaults != nullptr) {
+      absl::StatusOr<HostPtr> value = (*defaults)->Binary("[]", host().MakeString(names[i]));
+      if (value.ok()) given[i] = FromHost(*value);
+    }
+    if (!given[i]) return Error(absl::StrCat(target->text(), " is missing the field '", names[i], "'"));
+    items.push_back(*given[i]);
+  }
+  return Value::Tuple(std::move(items), std::move(names));
 }
 
 Value FunctionLowering::RecursionError(const FunctionDef& def) {

@@ -179,7 +179,7 @@ HostPtr FunctionLowering::ToHost(const Value& value, absl::string_view what) {
       if (h == nullptr) return nullptr;
       items.push_back(std::move(h));
     }
-    return host().MakeTuple(items);
+    return host().MakeTuple(items, value.fields());
   }
   if (!value.is_error()) Error(absl::StrCat(what, " must be known at compile time, found ", value.Describe()));
   return nullptr;

@@ -338,9 +338,13 @@ HostPtr PythonHost::MakeInt(absl::string_view digits) {
 HostPtr PythonHost::MakeFloat(double value) { return WrapObject(py::float_(value)); }
 HostPtr PythonHost::MakeString(absl::string_view text) { return WrapObject(py::str(std::string(text))); }
 HostPtr PythonHost::MakeType(const vm::Type& type) { return WrapObject(ObjectOfType(type)); }
-HostPtr PythonHost::MakeTuple(const std::vector<HostPtr>& items) {
+HostPtr PythonHost::MakeTuple(const std::vector<HostPtr>& items, const std::vector<std::string>& fields) {
   py::list list;
   for (const HostPtr& item : items) list.append(UnwrapObject(item));
+  if (!fields.empty()) {
+    const py::object made = py::module_::import("collections").attr("namedtuple")("tuple", py::cast(fields));
+    return WrapObject(made(*list));
+  }
   return WrapObject(py::tuple(list));
 }
 

@@ -36,7 +36,7 @@ class PythonHost : public frontend::Host {
   frontend::HostPtr MakeFloat(double value) override;
   frontend::HostPtr MakeString(absl::string_view text) override;
   frontend::HostPtr MakeType(const vm::Type& type) override;
-  frontend::HostPtr MakeTuple(const std::vector<frontend::HostPtr>& items) override;
+  frontend::HostPtr MakeTuple(const std::vector<frontend::HostPtr>& items, const std::vector<std::string>& fields) override;
   frontend::HostPtr LanguageMember(absl::string_view name) override;
   void Print(absl::string_view text) override;
   void Warn(absl::string_view text) override;

@@ -5,6 +5,7 @@ A kernel is compiled once for each *signature*: the types of its run-time argume
 """
 
 import builtins
+import collections
 import functools
 import hashlib
 import inspect
@@ -134,6 +135,7 @@ class CompiledKernel:
         self.name = module.kernel
         self.metadata = KernelMetadata(module.metadata)
         self.n_regs, self.n_spills, self.shared = 1, 0, 1
+        self._is_loaded = False
         # What the language itself consists of doesn't change; leaving it out keeps launches quick.
         self._globals = list(
             {
@@ -146,6 +148,22 @@ class CompiledKernel:
     @functools.cached_property
     def asm(self):
         return {"tvbc": self.module.to_bytes(), "tvt": self.module.to_text()}
+
+    @functools.cached_property
+    def hash(self):
+        """A text that is the same for the same bytecode."""
+        return hashlib.sha256(self.module.to_bytes()).hexdigest()
+
+    def _load(self):
+        """Calls the hooks around loading, once."""
+        if self._is_loaded:
+            return
+        self._is_loaded = True
+        start, end = knobs.runtime.kernel_load_start_hook, knobs.runtime.kernel_load_end_hook
+        if start.calls or end.calls:
+            about = (self.module, None, self.name, self.metadata, self.hash)
+            start(*about)
+            end(*about)
 
     def is_stale(self):
         """Whether a global that the code was compiled with means something else by now."""
@@ -185,6 +203,11 @@ def _same_constant(now, then):
         return bool(now == then)
     except Exception:
         return False
+
+
+def _options_key(options):
+    """Options as a key of a dictionary; those that can't be hashed (``extern_libs``) by their text."""
+    return tuple((name, repr(value) if isinstance(value, (dict, list)) else value) for name, value in sorted(options.items()))
 
 
 class KernelInterface:
@@ -229,6 +252,8 @@ class JITFunction(KernelInterface):
         ]
         self.arg_names = [p.name for p in self.params]
         self.cache = {}
+        # Compiled kernels by device, as programs written for Triton look for them. There is one device.
+        self.device_caches = collections.defaultdict(lambda: (self.cache, self.cache, None, None, None))
         self.pre_run_hooks = []
         self._frontend_tree = None
         self._source_override = None
@@ -307,21 +332,42 @@ class JITFunction(KernelInterface):
         if precision is not None:
             options.setdefault("default_dot_input_precision", precision)
         settings = (knobs.plain_globals(), knobs.portable())
-        key = (tuple(a.key for a in arguments), tuple(sorted(options.items(), key=lambda item: item[0])), settings)
+        key = (tuple(a.key for a in arguments), _options_key(options), settings)
         try:
             kernel = self.cache.get(key)
         except TypeError:  # a compile-time value that can't be hashed
             key, kernel = None, None
         if kernel is None or kernel.is_stale():
+            about = {"key": repr(key), "repr": f"{self.__name__}{key}", "compile": self._compile_facts(bound, options),
+                     "fn": self, "is_manual_warmup": warmup, "already_compiled": False}  # fmt: skip
+            before, after = knobs.runtime.jit_cache_hook, knobs.runtime.jit_post_compile_hook
+            if before is not None and before(**about):
+                return None
             kernel = self._compile(arguments, options)
             if key is not None:
                 self.cache[key] = kernel
+            if after is not None:
+                after(**about)
         if warmup:
             return kernel
         extents = grid_extents(grid, {**bound, **options}, self.__name__)
-        if 0 not in extents:
+        if 0 in extents:
+            return kernel
+        kernel._load()
+        enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
+        if not enter.calls and not leave.calls:
             self._launch(kernel, extents, arguments)
+            return kernel
+        metadata = knobs.LaunchMetadata(kernel, tuple(extents), bound)
+        enter(metadata)
+        self._launch(kernel, extents, arguments)
+        leave(metadata)
         return kernel
+
+    def _compile_facts(self, bound, options):
+        """What hooks of compilation are told: the compile-time values by name, and the options."""
+        constants = {p.name: bound[p.name] for p in self.params if p.is_constexpr}
+        return {"constants": constants, "num_warps": 4, "num_stages": 3, "num_ctas": 1, "enable_fp_fusion": True, **options}
 
     def _bind(self, args, kwargs):
         """Arguments by parameter name, and options."""

@@ -13,10 +13,17 @@ TRIVET_TARGET          BACKEND:ARCH, such as ``cuda:90``: what ``get_current_tar
 TRIVET_DOT_PRECISION   input precision of ``tl.dot`` on f32 where a kernel names none: tf32 (default), ieee, tf32x3, bf16x3, bf16x6
 TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
 =====================  ==========================================================================================
+
+The groups ``runtime``, ``cache``, … hold what programs written for Triton set from Python.
 """
 
 import os
 from dataclasses import dataclass
+
+from .triton_knobs import HookChain, LaunchMetadata, autotuning, cache, compilation, language, runtime
+
+__all__ = ["HookChain", "LaunchKnobs", "LaunchMetadata", "autotuning", "bench_points", "cache", "compilation", "dot_precision",
+           "language", "launch", "plain_globals", "portable", "runtime", "target"]  # fmt: skip
 
 
 def _integer(name, default):
@@ -54,8 +61,7 @@ def launch():
 
 def plain_globals():
     """Whether kernels may read globals that are not ``tl.constexpr``."""
-    # The second name is Triton's.
-    return "1" in (os.environ.get("TRIVET_PLAIN_GLOBALS"), os.environ.get("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"))
+    return os.environ.get("TRIVET_PLAIN_GLOBALS") == "1" or compilation.allow_non_constexpr_globals
 
 
 def bench_points():
@@ -76,8 +82,7 @@ def target():
 
 def dot_precision():
     """The input precision of ``tl.dot`` on f32 where a kernel names none; None for the language's default."""
-    # The second name is Triton's.
-    return os.environ.get("TRIVET_DOT_PRECISION") or os.environ.get("TRITON_F32_DEFAULT") or None
+    return os.environ.get("TRIVET_DOT_PRECISION") or language.fp32_default or None
 
 
 def portable():

@@ -1,5 +1,9 @@
 """Things that stand for tensors: another element type over the same memory, or an element type without memory."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class TensorWrapper:
     """A tensor seen with another element type of the same width; made by ``reinterpret``."""
@@ -37,6 +41,15 @@ class TensorWrapper:
 
     def to(self, device):
         return TensorWrapper(self.base.to(device), self.dtype)
+
+    def new_empty(self, size: Any, **kwargs: Any) -> TensorWrapper:
+        return TensorWrapper(self.base.new_empty(size, **kwargs), self.dtype)
+
+    def numel(self) -> int:
+        return self.base.numel()
+
+    def dim(self) -> int:
+        return self.base.dim()
 
     def __str__(self):
         return f"TensorWrapper[{self.dtype}]({self.base})"

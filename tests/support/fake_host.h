@@ -85,7 +85,9 @@ class FakeHost : public Host {
   HostPtr MakeFloat(double value) override { return FakeFloat(value); }
   HostPtr MakeString(absl::string_view text) override;
   HostPtr MakeType(const vm::Type& type) override { return FakeType(type); }
-  HostPtr MakeTuple(const std::vector<HostPtr>& items) override { return FakeTuple(items); }
+  HostPtr MakeTuple(const std::vector<HostPtr>& items, const std::vector<std::string>& /*fields*/) override {
+    return FakeTuple(items);
+  }
   HostPtr LanguageMember(absl::string_view) override { return nullptr; }
   void Print(absl::string_view text) override { printed += std::string(text); }
   void Warn(absl::string_view text) override { warnings.emplace_back(text); }

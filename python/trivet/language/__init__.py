@@ -32,6 +32,8 @@ def _export(namespace):
 
 
 _export(globals())
+tuple = core.Builtin("tuple")  # in a kernel: tl.tuple((a, b)), and a class for isinstance
+__all__.append("tuple")
 libdevice = extra.libdevice  # where older releases had it
 
 

@@ -418,14 +418,20 @@ def sort(x, dim: core.constexpr = None, descending: core.constexpr = False):
 
 
 @jit
-def topk(x, k: core.constexpr, dim: core.constexpr = None):
-    """The ``k`` largest elements along ``dim`` (the last if None), largest first. ``k``: a power of two."""
+def topk(x, k: core.constexpr, dim: core.constexpr = None, descending: core.constexpr = True):
+    """The ``k`` largest elements along ``dim`` (the last if None), largest first. ``k``: a power of two.
+
+    ``descending=False`` gives the ``k`` smallest, smallest first.
+    """
     at: core.constexpr = _dim(dim, len(x.shape))
     core.static_assert(at >= 0, "topk: no such dimension")
     core.static_assert(_is_power_of_two(k), "topk: k must be a power of two")
     core.static_assert(k <= x.shape[at], "topk: k exceeds the extent of dim")
     if k == x.shape[at]:
-        return core._sort(x, at, True)
+        return core._sort(x, at, descending)
+    elif not descending:
+        first: core.constexpr = _with_extent(x.shape, at, k)
+        return core.gather(core._sort(_to_32_bits(x), at, False), _index_along(first, at), at)
     else:
         return core._topk(_to_32_bits(x), k, at)
 

@@ -12,6 +12,7 @@ import os
 import pathlib
 import time
 
+from .. import knobs
 from ..jit import JITFunction, KernelInterface
 from .errors import AutotunerError, OutOfResources
 
@@ -79,7 +80,7 @@ class Autotuner(KernelInterface):
         self.configs_timings = {}
         self.best_config = None
         self.bench_time = None
-        self.cache_results = cache_results
+        self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
         self.user_defined_pre_hook = pre_hook is not None
@@ -100,13 +101,16 @@ class Autotuner(KernelInterface):
 
     def _default_pre_hook(self, arguments, reset_only=False):
         for name in self.reset_to_zero:
-            _fill_zero(arguments[name])
+            if arguments[name] is not None:  # an optional tensor that wasn't given
+                _fill_zero(arguments[name])
         if not reset_only:
-            self._restore_copies = {name: _copy(arguments[name]) for name in self.restore_value}
+            self._restore_copies = {
+                name: _copy(arguments[name]) for name in self.restore_value if arguments[name] is not None
+            }
 
     def _default_post_hook(self, arguments, exception):
-        for name in self.restore_value:
-            _copy_into(arguments[name], self._restore_copies[name])
+        for name, copy in self._restore_copies.items():
+            _copy_into(arguments[name], copy)
         self._restore_copies = {}
 
     # --- choosing
@@ -152,7 +156,9 @@ class Autotuner(KernelInterface):
         if self.early_config_prune:
             configs = self.early_config_prune(self.configs, self.nargs, **kwargs)
             if not configs:
-                raise AutotunerError("no valid autotuner configs after pruning: early_config_prune returned none of the configs")
+                raise AutotunerError(
+                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
+                )
         if self.perf_model:
             top = self.configs_top_k
             if isinstance(top, float):
@@ -185,7 +191,7 @@ class Autotuner(KernelInterface):
                 self.pre_hook({**self.nargs, **kwargs, **self.cache[key].all_kwargs()}, **self._reset_only())
                 self._save_result(key)
                 tuned_now = True
-                if os.environ.get("TRITON_PRINT_AUTOTUNING") == "1":
+                if knobs.autotuning.print:
                     print(f"Triton autotuning for function {self.__name__},\nwith key as {key},\nfinished after "
                           f"{self.bench_time:.2f}s,\nbest config selected: {self.cache[key]};")  # fmt: skip
             config = self.cache[key]
@@ -213,10 +219,7 @@ class Autotuner(KernelInterface):
 
     def _result_path(self, key):
         text = json.dumps([self.__name__, _source_of(self.base_fn), repr(key), [str(c) for c in self.configs]])
-        directory = os.environ.get("TRIVET_CACHE_DIR") or os.path.join(
-            os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trivet"
-        )
-        return pathlib.Path(directory) / "autotune" / (hashlib.sha256(text.encode()).hexdigest() + ".json")
+        return pathlib.Path(knobs.cache.dir) / "autotune" / (hashlib.sha256(text.encode()).hexdigest() + ".json")
 
     def _can_cache(self):
         return self.cache_results and all(c.pre_hook is None for c in self.configs)

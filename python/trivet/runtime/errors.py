@@ -6,6 +6,9 @@ from ..errors import TrivetError
 class AutotunerError(TrivetError):
     """No configuration could be chosen."""
 
+    def __str__(self):
+        return f"Autotuner error: {super().__str__()}"
+
 
 class OutOfResources(TrivetError):
     """A launch asked for more of a hardware resource than there is."""
