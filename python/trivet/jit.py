@@ -338,16 +338,12 @@ class JITFunction(KernelInterface):
         except TypeError:  # a compile-time value that can't be hashed
             key, kernel = None, None
         if kernel is None or kernel.is_stale():
-            about = {"key": repr(key), "repr": f"{self.__name__}{key}", "compile": self._compile_facts(bound, options),
-                     "fn": self, "is_manual_warmup": warmup, "already_compiled": False}  # fmt: skip
-            before, after = knobs.runtime.jit_cache_hook, knobs.runtime.jit_post_compile_hook
-            if before is not None and before(**about):
+            if self._call_hook(knobs.runtime.jit_cache_hook, key, bound, options, warmup):
                 return None
             kernel = self._compile(arguments, options)
             if key is not None:
                 self.cache[key] = kernel
-            if after is not None:
-                after(**about)
+            self._call_hook(knobs.runtime.jit_post_compile_hook, key, bound, options, warmup)
         if warmup:
             return kernel
         extents = grid_extents(grid, {**bound, **options}, self.__name__)
@@ -364,10 +360,15 @@ class JITFunction(KernelInterface):
         leave(metadata)
         return kernel
 
-    def _compile_facts(self, bound, options):
-        """What hooks of compilation are told: the compile-time values by name, and the options."""
+    def _call_hook(self, hook, key, bound, options, warmup):
+        """Tells a hook of ``knobs.runtime`` what is compiled; gives its answer."""
+        if hook is None:
+            return None
         constants = {p.name: bound[p.name] for p in self.params if p.is_constexpr}
-        return {"constants": constants, "num_warps": 4, "num_stages": 3, "num_ctas": 1, "enable_fp_fusion": True, **options}
+        chosen = {name: tuple(value.items()) if isinstance(value, dict) else value for name, value in options.items()}
+        facts = {"constants": constants, "num_warps": 4, "num_stages": 3, "num_ctas": 1, "enable_fp_fusion": True, **chosen}
+        return hook(key=repr(key), repr=f"{self.__name__}{key}", fn=self, compile=facts, is_manual_warmup=warmup,
+                    already_compiled=False)  # fmt: skip
 
     def _bind(self, args, kwargs):
         """Arguments by parameter name, and options."""

@@ -131,7 +131,7 @@ def test_pruning():
     assert model.best_config.kwargs == {"BLOCK": 64} and len(measured) == 1
 
     nothing, _ = tuned(prune_configs_by={"early_config_prune": lambda configs, nargs, **_: []})
-    with pytest.raises(AutotunerError, match="no valid"):
+    with pytest.raises(AutotunerError, match="Autotuner error: No valid"):
         nothing[grid](np.ones(5, np.float32), 5, 2.0)
 
 
