@@ -215,6 +215,10 @@ class FunctionLowering : private Emitter::Reporter {
   // True if the callee would be nested too deep: a recursion that never ends.
   bool IsTooDeep() const;
   Value RecursionError(const FunctionDef& def);
+  // The error of calling what kernels can't call, with a hint.
+  Value NotCallable(const HostPtr& target);
+  // Reports a statement that calls a function marked must_use_result and drops what it gives.
+  void CheckResultMayBeUnused(const Expr& expr);
   // A call of a named tuple's class; nothing if `target` is not one.
   std::optional<Value> MakeNamedTuple(const HostPtr& target, const CallArguments& arguments);
 

@@ -43,6 +43,34 @@ Value FunctionLowering::LowerCall(const Expr& expr) {
   return Call(callee, std::move(arguments));
 }
 
+namespace {
+
+std::string NameOf(const HostPtr& target) {
+  absl::StatusOr<HostPtr> name = target->GetAttribute("__name__");
+  return name.ok() && *name != nullptr ? (*name)->text() : "";
+}
+
+// math.sqrt(x) of a tile or a run-time number; of constants, Python computes it.
+bool IsMathOfRunTimeValues(const HostPtr& target, const CallArguments& arguments) {
+  absl::StatusOr<HostPtr> module = target->GetAttribute("__module__");
+  if (!module.ok() || *module == nullptr || (*module)->text() != "math") return false;
+  return std::any_of(arguments.positional.begin(), arguments.positional.end(),
+                     [](const Value& v) { return !v.is_constant() && !v.is_host() && !v.is_tuple(); });
+}
+
+}  // namespace
+
+Value FunctionLowering::NotCallable(const HostPtr& target) {
+  const std::string own = NameOf(target);
+  std::string hint;
+  if (!own.empty() && host().LanguageMember(own) != nullptr) {
+    hint = absl::StrCat("the language has tl.", own);
+  } else if (target->kind() == HostKind::kCallable) {
+    hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it computes compile-time values";
+  }
+  return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"), std::move(hint));
+}
+
 Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
   if (callee.is_error()) return callee;
   if (callee.kind() == ValueKind::kMethod) return CallMethod(callee, std::move(arguments));
@@ -60,6 +88,7 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
     case HostKind::kBuiltin:
       return CallBuiltin(target->text(), std::move(arguments));
     case HostKind::kHostCall: {
+      if (IsMathOfRunTimeValues(target, arguments)) return NotCallable(target);
       std::vector<HostPtr> positional;
       std::vector<std::pair<std::string, HostPtr>> keywords;
       const std::string what = absl::StrCat("an argument of ", target->text());
@@ -77,15 +106,7 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
     }
     default: {
       if (std::optional<Value> made = MakeNamedTuple(target, arguments)) return *made;
-      absl::StatusOr<HostPtr> name = target->GetAttribute("__name__");
-      const std::string own = name.ok() && *name != nullptr ? (*name)->text() : "";
-      std::string hint;
-      if (!own.empty() && host().LanguageMember(own) != nullptr) {
-        hint = absl::StrCat("the language has tl.", own);
-      } else if (target->kind() == HostKind::kCallable) {
-        hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it computes compile-time values";
-      }
-      return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"), std::move(hint));
+      return NotCallable(target);
     }
   }
 }

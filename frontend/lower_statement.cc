@@ -159,7 +159,8 @@ void FunctionLowering::LowerBody(const std::vector<StmtPtr>& body) {
 void FunctionLowering::LowerStmt(const Stmt& stmt) {
   switch (stmt.kind) {
     case StmtKind::kExpr:
-      if (!IsDocstring(stmt)) LowerExpr(*stmt.value);
+      if (IsDocstring(stmt)) return;
+      if (!LowerExpr(*stmt.value).is_error()) CheckResultMayBeUnused(*stmt.value);
       return;
     case StmtKind::kAssign: {
       const Value value = Materialize(LowerExpr(*stmt.value));
@@ -232,6 +233,20 @@ void FunctionLowering::AssignName(const std::string& name, const Value& value) {
   unavailable_.erase(name);
   assigned_at_[name] = span_;
   variables_[name] = value;
+}
+
+void FunctionLowering::CheckResultMayBeUnused(const Expr& expr) {
+  if (expr.kind != ExprKind::kCall) return;
+  const Expr& callee = *expr.a;
+  const bool is_plain = callee.kind == ExprKind::kName || (callee.kind == ExprKind::kAttribute && callee.a->kind == ExprKind::kName);
+  if (!is_plain) return;  // looking it up again could compute something
+  const Value function = LowerExpr(callee);
+  if (!function.is_host()) return;
+  const absl::StatusOr<HostPtr> words = function.host()->GetAttribute("_must_use_result");
+  if (!words.ok() || *words == nullptr || (*words)->kind() != HostKind::kString) return;
+  const std::string name = callee.kind == ExprKind::kName ? callee.name : absl::StrCat(callee.a->name, ".", callee.name);
+  const std::string extra = (*words)->text();
+  Error(absl::StrCat("The result of ", name, " is not being used.", extra.empty() ? "" : " ", extra));
 }
 
 void FunctionLowering::Assign(const Expr& target, const Value& value) {

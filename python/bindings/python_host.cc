@@ -277,6 +277,7 @@ class PythonValue : public frontend::HostValue {
           py::isinstance(self, classes->dtype)) {
         return HostKind::kHostCall;
       }
+      if (PyModule_Check(owner) != 0 && py::str(self.attr("__name__")).equal(py::str("math"))) return HostKind::kHostCall;
       if (PyCFunction_Check(raw) != 0) return HostKind::kCallable;
     }
     return HostKind::kObject;

@@ -4,7 +4,7 @@ from . import _trivet, language  # language comes first: its library is made of 
 
 from . import errors, knobs  # isort: skip
 from . import jit as _jit_module  # isort: skip
-from .jit import CompiledKernel, ConstexprFunction, JITFunction, KernelParam, constexpr_function, jit  # isort: skip
+from .jit import CompiledKernel, ConstexprFunction, JITFunction, KernelParam, constexpr_function, jit, must_use_result  # isort: skip
 
 from .version import TRITON_VERSION, TRIVET_VERSION, __version__  # isort: skip
 
@@ -69,5 +69,5 @@ __all__ = [
     "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",
     "KernelParam", "MockTensor", "OutOfResources", "InterpreterError", "TRITON_VERSION", "TRIVET_VERSION", "TritonError", "TensorDescriptor", "TensorWrapper",
     "__version__", "as_triton", "autotune", "cdiv", "compile", "compiler", "constexpr_function", "errors", "heuristics", "jit",
-    "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
+    "knobs", "language", "must_use_result", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
 ]  # fmt: skip

@@ -24,6 +24,10 @@ class CompileError(TrivetError):
         super().__init__("\n\n".join(texts) if texts else f"{kernel} can't be compiled")
 
 
+class CompileTimeAssertionFailure(CompileError):
+    """The first thing wrong with a kernel is a ``static_assert`` that does not hold."""
+
+
 class UnsupportedSourceError(TrivetError, OSError):
     """The source of a function can't be read: it was typed into a prompt or made by ``exec``."""
 

@@ -14,7 +14,7 @@ import types
 
 from . import _trivet, errors, knobs, signatures
 from .arguments import Argument, Typed, grid_extents
-from .errors import CompileError, LaunchError
+from .errors import CompileError, CompileTimeAssertionFailure, LaunchError
 from .language import core
 from .source import read_function, text_given_to_exec
 from .wrappers import MockTensor, TensorWrapper, reinterpret
@@ -100,6 +100,22 @@ class ConstexprFunction:
 def constexpr_function(fn):
     """Lets kernels call ``fn`` while they are compiled; arguments and result are compile-time values."""
     return ConstexprFunction(fn)
+
+
+def must_use_result(words, is_used=True):
+    """Makes it an error for a kernel to call the decorated function as a statement, dropping what it gives.
+
+    Use as ``@must_use_result`` or ``@must_use_result("words to add to the message")``, above ``@jit`` or ``@constexpr_function``.
+    ``is_used=False`` takes the mark away.
+    """
+
+    def decorate(fn, text=""):
+        fn._must_use_result = text if is_used else None
+        return fn
+
+    if isinstance(words, str):
+        return lambda fn: decorate(fn, words)
+    return decorate(words)
 
 
 class KernelMetadata(dict):
@@ -412,7 +428,10 @@ class JITFunction(KernelInterface):
             specs = [*specs[:-1], *specs[-1][1]]
         module, diagnostics, used = _trivet.compile(self, specs, texts, knobs.plain_globals(), knobs.portable())
         if diagnostics:
-            raise CompileError(diagnostics, self.__name__) from ValueError(diagnostics[0][3])
+            first = diagnostics[0][3]
+            if first.startswith("static_assert failed"):
+                raise CompileTimeAssertionFailure(diagnostics, self.__name__)
+            raise CompileError(diagnostics, self.__name__) from ValueError(first)
         return CompiledKernel(self, module, used, options)
 
     def _launch(self, kernel, extents, arguments):
@@ -447,4 +466,4 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
 
 
 __all__ = ["CompiledKernel", "ConstexprFunction", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "TensorWrapper",
-           "Typed", "constexpr_function", "jit", "reinterpret"]  # fmt: skip
+           "Typed", "constexpr_function", "jit", "must_use_result", "reinterpret"]  # fmt: skip

@@ -80,7 +80,11 @@ def test_hooks_of_compilation_see_options_and_can_cancel():
         for _ in range(2):  # the second finds it compiled, also with an option that can't be hashed
             fill[(1,)](out, 7.0, SIZE=4, num_warps=2, extern_libs={"a": "b"})
         assert seen[0] is False
-        assert seen[1]["num_warps"] == 2 and seen[1]["extern_libs"] == (("a", "b"),) and seen[1]["constants"] == {"SIZE": 4}
+        assert (
+            seen[1]["num_warps"] == 2
+            and seen[1]["extern_libs"] == (("a", "b"),)
+            and seen[1]["constants"] == {"SIZE": 4}
+        )
         assert len(seen) == 2
         knobs.runtime.jit_cache_hook = lambda **about: True
         assert fill[(1,)](out, 9.0, SIZE=2) is None

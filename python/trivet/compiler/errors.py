@@ -1,13 +1,12 @@
 """``triton.compiler.errors``."""
 
-from ..errors import CompileError
+from ..errors import CompileError, CompileTimeAssertionFailure
 
 CompilationError = CompileError
 
 
-class CompileTimeAssertionFailure(CompileError):
-    """A ``static_assert`` did not hold."""
-
-
 class UnsupportedLanguageConstruct(CompileError):
     """A part of Python that kernels can't use."""
+
+
+__all__ = ["CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct"]
