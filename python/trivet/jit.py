@@ -37,11 +37,11 @@ _PYTHON_FUNCTIONS = {
 class KernelParam:
     """One parameter of a ``@jit`` function."""
 
-    def __init__(self, number, parameter, annotation, do_not_specialize):
+    def __init__(self, number, parameter, annotation, do_not_specialize, do_not_specialize_on_alignment=False):
         self.num = number
         self._parameter = parameter
         self.do_not_specialize = do_not_specialize
-        self.do_not_specialize_on_alignment = False
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
         self.name = parameter.name
         self.annotation = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
         if annotation is inspect.Parameter.empty:
@@ -261,9 +261,10 @@ class JITFunction(KernelInterface):
         functools.update_wrapper(self, fn)
         self.__globals__ = fn.__globals__
         self.signature = inspect.signature(fn)
-        dont = set(do_not_specialize or ())
+        dont, not_aligned = set(do_not_specialize or ()), set(do_not_specialize_on_alignment or ())
         self.params = [
-            KernelParam(i, p, fn.__annotations__.get(p.name, p.annotation), i in dont or p.name in dont)
+            KernelParam(i, p, fn.__annotations__.get(p.name, p.annotation), not dont.isdisjoint((i, p.name)),
+                        not not_aligned.isdisjoint((i, p.name)))
             for i, p in enumerate(self.signature.parameters.values())
         ]
         self.arg_names = [p.name for p in self.params]
@@ -422,6 +423,12 @@ class JITFunction(KernelInterface):
         return bound, options
 
     def _compile(self, arguments, options):
+        for p in self.params:
+            if p.is_constexpr and (p.do_not_specialize or p.do_not_specialize_on_alignment):
+                code = self.fn.__code__
+                message = f"{p.name} marked as constexpr and listed in do_not_specialize"
+                text = f"{code.co_filename}:{code.co_firstlineno}: error: {message}"
+                raise CompileError([(code.co_filename, code.co_firstlineno, 1, message, text)], self.__name__)
         texts = [(name, str(value)) for name, value in options.items() if isinstance(value, (bool, int, float, str))]
         specs = [a.spec for a in arguments]
         if self.params and self.params[-1].is_variadic:

@@ -86,3 +86,33 @@ def test_a_failed_static_assertion_has_its_own_class():
         kernel[(1,)](2)
     assert caught.value.__cause__ is None
     assert isinstance(caught.value, triton.CompilationError)
+
+
+def test_a_compile_time_parameter_is_always_specialised():
+    @triton.jit(do_not_specialize=["n"])
+    def kernel(n: tl.constexpr):
+        pass
+
+    with pytest.raises(triton.CompilationError, match="n marked as constexpr and listed in do_not_specialize"):
+        kernel[(1,)](5)
+
+
+def test_parameters_know_what_they_are_not_specialised_for():
+    @triton.jit(do_not_specialize=["a", 1], do_not_specialize_on_alignment=["c"])
+    def kernel(a, b, c, d):
+        pass
+
+    assert [p.do_not_specialize for p in kernel.params] == [True, True, False, False]
+    assert [p.do_not_specialize_on_alignment for p in kernel.params] == [False, False, True, False]
+
+
+def test_a_seed_is_an_integer():
+    @triton.jit
+    def kernel(out, seed):
+        tl.store(out + tl.arange(0, 4), tl.rand(seed, tl.arange(0, 4)))
+
+    out = torch.empty(4)
+    kernel[(1,)](out, 2**40)
+    for seed in (2.5, torch.zeros(1, dtype=torch.int32)):
+        with pytest.raises(triton.CompilationError, match="the seed must be an integer"):
+            kernel[(1,)](out, seed)

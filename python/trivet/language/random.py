@@ -78,6 +78,7 @@ def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     Returns:
         Four tiles of u32, or of u64.
     """
+    core.static_assert(core.to_tensor(seed).dtype.is_int(), "philox: the seed must be an integer")
     key = core.cast(seed, core.uint64)
     first = core.to_tensor(c0)
     if first.dtype.primitive_bitwidth == 64:
