@@ -38,6 +38,23 @@ def text_given_to_exec(fn):
     return None
 
 
+def _no_source(fn, reason):
+    return UnsupportedSourceError(
+        f"the source of {fn.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
+        f"or made by exec ({reason})"
+    )
+
+
+def _parse_block(text):
+    """The first statement of ``text``, which may stand inside something: its indentation stays, since comments and strings
+    need not share it."""
+    if text[:1] not in (" ", "\t"):
+        return ast.parse(text).body[0]
+    node = ast.parse("if True:\n" + text).body[0].body[0]
+    ast.increment_lineno(node, -1)
+    return node
+
+
 def read_function(fn, override=None, exec_text=None):
     """The syntax tree of a Python function.
 
@@ -62,18 +79,16 @@ def read_function(fn, override=None, exec_text=None):
         else:
             lines, first = inspect.getsourcelines(fn)
     except (OSError, TypeError) as error:
-        raise UnsupportedSourceError(
-            f"the source of {fn.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
-            f"or made by exec ({error})"
-        ) from None
+        raise _no_source(fn, error) from None
     lines = [line.rstrip("\n") for line in lines]
     text = "\n".join(lines)
-    if text[:1] in (" ", "\t"):
-        # A function inside something: its indentation stays, since comments and strings need not share it.
-        node = ast.parse("if True:\n" + text).body[0].body[0]
-        ast.increment_lineno(node, -1)
-    else:
-        node = ast.parse(text).body[0]
+    try:
+        node = _parse_block(text)
+    except SyntaxError as error:
+        raise _no_source(fn, error) from None
+    # From Python 3.13 on, "<string>" may stand for the text of `python -c` as well as for what exec runs.
+    if fn.__code__.co_filename.startswith("<") and getattr(node, "name", None) != fn.__name__:
+        raise _no_source(fn, f"{fn.__code__.co_filename} holds something else")
     if not isinstance(node, ast.FunctionDef):
         raise UnsupportedSourceError(f"{fn.__name__}: @jit expects a function made by 'def', found {type(node).__name__}")
     return node, fn.__code__.co_filename, lines, first, 0
