@@ -40,10 +40,13 @@ void TimeFunction(benchmark::State& state, const std::string& text) {
 std::string LoopText(const std::string& params, const std::string& type, const std::string& op) {
   return absl::StrCat("func @f(", params, ", %init: ", type, ") -> ", type, R"( {
     %lower = constant 0 : i32
-    %upper = constant )", kIterations, R"( : i32
+    %upper = constant )",
+                      kIterations, R"( : i32
     %step = constant 1 : i32
-    %end = for %lower, %upper, %step, %init : )", type, R"( {
-    ^(%i: i32, %acc: )", type, "):\n", op, R"(
+    %end = for %lower, %upper, %step, %init : )",
+                      type, R"( {
+    ^(%i: i32, %acc: )",
+                      type, "):\n", op, R"(
       yield %r
     }
     return %end
@@ -52,8 +55,9 @@ std::string LoopText(const std::string& params, const std::string& type, const s
 
 void BM_Dot(benchmark::State& state, const std::string& dtype, int64_t m, int64_t n, int64_t k) {
   const std::string acc = absl::StrCat("tile<", m, "x", n, "xf32>");
-  TimeFunction(state, LoopText(absl::StrCat("%a: tile<", m, "x", k, "x", dtype, ">, %b: tile<", k, "x", n, "x", dtype, ">"), acc,
-                               absl::StrCat("%r = dot %a, %b, %acc precision=ieee : ", acc)));
+  TimeFunction(
+      state, LoopText(absl::StrCat("%a: tile<", m, "x", k, "x", dtype, ">, %b: tile<", k, "x", n, "x", dtype, ">"), acc,
+                      absl::StrCat("%r = dot %a, %b, %acc precision=ieee : ", acc)));
   state.counters["FLOP/s"] = benchmark::Counter(static_cast<double>(state.iterations() * kIterations * 2 * m * n * k),
                                                 benchmark::Counter::kIsRate);
 }
@@ -63,9 +67,9 @@ BENCHMARK_CAPTURE(BM_Dot, bf16_64x64x32, "bf16", 64, 64, 32);
 BENCHMARK_CAPTURE(BM_Dot, f16_128x256x64, "f16", 128, 256, 64);
 
 void BM_Reduce(benchmark::State& state, const std::string& dtype, const std::string& combine) {
-  TimeFunction(state, LoopText(absl::StrCat("%x: tile<1024x", dtype, ">"), dtype, absl::StrCat(
-      "%r = reduce %x axis=0 : ", dtype, " {\n^(%p: ", dtype, ", %q: ", dtype, "):\n%z = ", combine, " %p, %q : ", dtype,
-      "\nyield %z\n}")));
+  TimeFunction(state, LoopText(absl::StrCat("%x: tile<1024x", dtype, ">"), dtype,
+                               absl::StrCat("%r = reduce %x axis=0 : ", dtype, " {\n^(%p: ", dtype, ", %q: ", dtype,
+                                            "):\n%z = ", combine, " %p, %q : ", dtype, "\nyield %z\n}")));
 }
 BENCHMARK_CAPTURE(BM_Reduce, sum_f32_1024, "f32", "addf");
 BENCHMARK_CAPTURE(BM_Reduce, max_f32_1024, "f32", "maxf");

@@ -96,7 +96,9 @@ def main():
     repeat = parser.parse_args().repeat
     functions = all_functions()
     library = {f for f in functions if f.__module__.startswith("trivet.")}
-    print(f"trivet {trivet.TRIVET_VERSION}, Python {platform.python_version()}, {platform.processor() or platform.machine()}")
+    print(
+        f"trivet {trivet.TRIVET_VERSION}, Python {platform.python_version()}, {platform.processor() or platform.machine()}"
+    )
     print(f"{'kernel':44} {'parse':>8} {'cold':>8} {'library warm':>13}   ms, medians of {repeat}")
     worst = 0.0
     for label, kernel, arguments in cases():
@@ -106,7 +108,10 @@ def main():
             print(f"{label:44} {type(error).__name__}: {str(error).splitlines()[0]}")
             continue
         cold = [measure(kernel, arguments, functions, all_functions()) for _ in range(repeat)]
-        warm = [measure(kernel, arguments, functions, [f for f in all_functions() if f not in library]) for _ in range(repeat)]
+        warm = [
+            measure(kernel, arguments, functions, [f for f in all_functions() if f not in library])
+            for _ in range(repeat)
+        ]
         median = statistics.median(t for t, _ in cold)
         parse = statistics.median(p for _, p in cold)
         print(f"{label:44} {parse:8.2f} {median:8.2f} {statistics.median(t for t, _ in warm):13.2f}")

@@ -24,20 +24,24 @@ using ExprPtr = std::unique_ptr<Expr>;
 using StmtPtr = std::unique_ptr<Stmt>;
 
 enum class ExprKind : uint8_t {
-  kName,         // name
-  kNone, kTrue, kFalse, kEllipsis,
-  kInt,          // text: decimal digits (any size)
-  kFloat,        // number
-  kString,       // text
-  kUnary,        // op ("-", "+", "~", "not"), a
-  kBinary,       // op ("+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"), a, b
-  kBool,         // op ("and", "or"), items
-  kCompare,      // a, then ops[i] ("==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in") and items[i]
-  kCall,         // a (callee), items (may hold kStarred), keywords
-  kAttribute,    // a, name
-  kSubscript,    // a, b (index: any expression, kSlice or a kTuple with slices)
-  kSlice,        // a, b, c: lower, upper, step, each may be null
-  kTuple, kList,  // items
+  kName,  // name
+  kNone,
+  kTrue,
+  kFalse,
+  kEllipsis,
+  kInt,        // text: decimal digits (any size)
+  kFloat,      // number
+  kString,     // text
+  kUnary,      // op ("-", "+", "~", "not"), a
+  kBinary,     // op ("+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"), a, b
+  kBool,       // op ("and", "or"), items
+  kCompare,    // a, then ops[i] ("==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in") and items[i]
+  kCall,       // a (callee), items (may hold kStarred), keywords
+  kAttribute,  // a, name
+  kSubscript,  // a, b (index: any expression, kSlice or a kTuple with slices)
+  kSlice,      // a, b, c: lower, upper, step, each may be null
+  kTuple,
+  kList,         // items
   kIfExp,        // a if b else c
   kStarred,      // a
   kFString,      // items: kString or kFormatted
@@ -77,12 +81,14 @@ enum class StmtKind : uint8_t {
   kFor,        // target in value: body, orelse
   kWhile,      // value (condition), body, orelse
   kAssert,     // value, message (may be null)
-  kPass, kBreak, kContinue,
-  kRaise,      // value, may be null
-  kDelete,     // targets
+  kPass,
+  kBreak,
+  kContinue,
+  kRaise,   // value, may be null
+  kDelete,  // targets
   // Not in the language; targets: the names that the statement would define, as kName.
   kWith,
-  kGlobal,     // global and nonlocal: text
+  kGlobal,  // global and nonlocal: text
   kFunctionDef,
   kImport,
   kUnsupported,  // text: its keyword

@@ -141,7 +141,8 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
     }
   }
   if (next < arguments.positional.size()) {
-    return Error(absl::StrCat(shown, "() takes ", Count(entry.parameters.size(), "argument"), ", found ", arguments.positional.size()),
+    return Error(absl::StrCat(shown, "() takes ", Count(entry.parameters.size(), "argument"), ", found ",
+                              arguments.positional.size()),
                  absl::StrCat("the signature is ", shown, "(", entry.builtin->signature, ")"));
   }
   if (!arguments.keywords.empty()) {
@@ -160,7 +161,8 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
   return result;
 }
 
-Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::string& name, const CallArguments& arguments) {
+Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::string& name,
+                     const CallArguments& arguments) {
   using vm::DType;
   const auto flag = [](bool b) { return Value::Of(b); };
   if (name == "to" && arguments.positional.size() == 1) return Value::Of(type);
@@ -188,10 +190,10 @@ Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::stri
   if (name == "is_bool" || name == "is_int1") return flag(number && t == DType::kI1);
   if (name == "is_int_signed") return flag(number && vm::IsSignedInteger(t));
   if (name == "is_int_unsigned") return flag(number && vm::IsInteger(t) && !vm::IsSignedInteger(t));
-  for (const auto& [spelling, dtype] : {std::pair("is_int8", DType::kI8), std::pair("is_int16", DType::kI16),
-                                        std::pair("is_int32", DType::kI32), std::pair("is_int64", DType::kI64),
-                                        std::pair("is_uint8", DType::kU8), std::pair("is_uint16", DType::kU16),
-                                        std::pair("is_uint32", DType::kU32), std::pair("is_uint64", DType::kU64)}) {
+  for (const auto& [spelling, dtype] :
+       {std::pair("is_int8", DType::kI8), std::pair("is_int16", DType::kI16), std::pair("is_int32", DType::kI32),
+        std::pair("is_int64", DType::kI64), std::pair("is_uint8", DType::kU8), std::pair("is_uint16", DType::kU16),
+        std::pair("is_uint32", DType::kU32), std::pair("is_uint64", DType::kU64)}) {
     if (name == spelling) return flag(number && t == dtype);
   }
   if (name == "get_block_shapes") {

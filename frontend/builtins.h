@@ -13,8 +13,8 @@ namespace trivet::frontend {
 // A call with its arguments bound to the signature, defaults filled in.
 struct BuiltinCall {
   absl::string_view name;
-  std::vector<Value> arguments;             // in the order of the signature
-  std::vector<Value> variadic;              // of *args
+  std::vector<Value> arguments;  // in the order of the signature
+  std::vector<Value> variadic;   // of *args
   const Value& operator[](size_t i) const { return arguments[i]; }
 };
 
@@ -36,6 +36,7 @@ bool IsBuiltin(absl::string_view name);
 bool IsTensorMethod(absl::string_view name);
 
 // dtype.is_fp8(), dtype.is_ptr(), ...
-Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::string& name, const CallArguments& arguments);
+Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::string& name,
+                     const CallArguments& arguments);
 
 }  // namespace trivet::frontend

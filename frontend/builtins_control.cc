@@ -19,7 +19,8 @@ Value BuiltinRange(FunctionLowering& fl, BuiltinCall& call) {
     const auto int_option = [&](const Value& v, absl::string_view what) {
       return v.is_none() ? std::optional<int64_t>(0) : e.RequireInt(v, absl::StrCat("tl.range: ", what));
     };
-    std::optional<int64_t> stages = int_option(call[3], "num_stages"), unroll = int_option(call[4], "loop_unroll_factor");
+    std::optional<int64_t> stages = int_option(call[3], "num_stages"),
+                           unroll = int_option(call[4], "loop_unroll_factor");
     std::optional<bool> buffer = e.RequireBool(call[5], "tl.range: disallow_acc_multi_buffer");
     std::optional<bool> flatten = e.RequireBool(call[6], "tl.range: flatten");
     std::optional<bool> specialize = e.RequireBool(call[7], "tl.range: warp_specialize");
@@ -35,7 +36,8 @@ Value BuiltinRange(FunctionLowering& fl, BuiltinCall& call) {
   return Value::Range(lone ? zero : call[0], lone ? call[0] : call[1], call[2].is_none() ? one : call[2], options);
 }
 
-// --- output and checks -----------------------------------------------------------------------------------------------------
+// --- output and checks
+// -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -47,7 +49,8 @@ std::string Show(FunctionLowering& fl, const Value& value) {
   }
   if (value.is_ssa()) return TritonName(value.type());
   if (value.is_tuple()) {
-    return absl::StrCat("(", absl::StrJoin(value.items(), ", ", [&](std::string* out, const Value& v) { *out += Show(fl, v); }), ")");
+    return absl::StrCat(
+        "(", absl::StrJoin(value.items(), ", ", [&](std::string* out, const Value& v) { *out += Show(fl, v); }), ")");
   }
   if (value.is_host()) {
     absl::StatusOr<std::string> text = fl.host().Format(value.host(), "", "");
@@ -87,7 +90,9 @@ Value BuiltinStaticAssert(FunctionLowering& fl, BuiltinCall& call) {
   if (known) {
     holds = IsTrue(*known);
   } else if (call[0].is_ssa()) {
-    return fl.Error(absl::StrCat("static_assert: the condition is not known at compile time, found ", call[0].Describe()), "use tl.device_assert");
+    return fl.Error(
+        absl::StrCat("static_assert: the condition is not known at compile time, found ", call[0].Describe()),
+        "use tl.device_assert");
   } else {
     holds = !call[0].is_tuple() || !call[0].items().empty();
   }
@@ -152,8 +157,9 @@ Value BuiltinHint(FunctionLowering& fl, BuiltinCall& call) {
   if (x.is_error()) return x;
   const size_t wanted = static_cast<size_t>(std::max(1, x.type().rank()));
   if (values->size() != wanted) {
-    return fl.Error(absl::StrCat("tl.", call.name, ": shape of input to ", call.name, " does not match the length of values: ",
-                                 values->size(), " for ", x.type().ToString()));
+    return fl.Error(absl::StrCat("tl.", call.name, ": shape of input to ", call.name,
+                                 " does not match the length of values: ", values->size(), " for ",
+                                 x.type().ToString()));
   }
   for (int64_t v : *values) {
     if (v < 1) return fl.Error(absl::StrCat("tl.", call.name, ": values must be positive, found ", v));
@@ -171,12 +177,14 @@ Value BuiltinBreakpoint(FunctionLowering& fl, BuiltinCall&) {
   return Value::None();
 }
 
-// --- Python's own ------------------------------------------------------------------------------------------------------------
+// --- Python's own
+// ------------------------------------------------------------------------------------------------------------
 
 Value BuiltinPyLen(FunctionLowering& fl, BuiltinCall& call) {
   if (call[0].is_tuple()) return Value::Of(Int{static_cast<int64_t>(call[0].items().size())});
   if (call[0].is_constant()) {
-    if (const auto* s = std::get_if<std::string>(&call[0].constant())) return Value::Of(Int{static_cast<int64_t>(s->size())});
+    if (const auto* s = std::get_if<std::string>(&call[0].constant()))
+      return Value::Of(Int{static_cast<int64_t>(s->size())});
   }
   if (call[0].is_ssa() && call[0].type().is_tile()) return Value::Of(Int{call[0].type().dim(0)});
   return fl.Error(absl::StrCat("len() is not defined for ", call[0].Describe()));
@@ -189,7 +197,8 @@ Value BuiltinPyMinMax(FunctionLowering& fl, BuiltinCall& call) {
   Value result = values[0];
   const char* const name = call.name == "py.max" ? "maximum" : "minimum";
   for (size_t i = 1; i < values.size(); ++i) {
-    if (result.is_tuple() || values[i].is_tuple()) return fl.Error(absl::StrCat(call.name.substr(3), "(): expected numbers"));
+    if (result.is_tuple() || values[i].is_tuple())
+      return fl.Error(absl::StrCat(call.name.substr(3), "(): expected numbers"));
     result = fl.CallBuiltin(name, {{result, values[i]}, {}, {}});
     if (result.is_error()) return result;
   }
@@ -269,7 +278,8 @@ Value BuiltinPyEnumerate(FunctionLowering& fl, BuiltinCall& call) {
 
 Value BuiltinPySum(FunctionLowering& fl, BuiltinCall& call) {
   if (!call[0].is_tuple()) {
-    return fl.Error(absl::StrCat("Python's sum() adds up a tuple, found ", call[0].Describe()), "use tl.sum for a tile");
+    return fl.Error(absl::StrCat("Python's sum() adds up a tuple, found ", call[0].Describe()),
+                    "use tl.sum for a tile");
   }
   Value total = call[1];
   for (const Value& v : call[0].items()) total = fl.emitter().Binary("+", total, v);
@@ -286,7 +296,8 @@ Value BuiltinPyIsInstance(FunctionLowering& fl, BuiltinCall& call) {
     if (name == "tensor" || name == "class 'tensor'") is = call[0].is_ssa() && call[0].type().is_value();
     if (name == "constexpr") is = call[0].is_constant();
     if (name == "tuple" || name == "py.tuple" || name == "py.list") is = call[0].is_tuple();
-    if (name == "class 'tensor_descriptor'" || name == "class 'tensor_descriptor_base'") is = call[0].is_ssa() && call[0].type().is_desc();
+    if (name == "class 'tensor_descriptor'" || name == "class 'tensor_descriptor_base'")
+      is = call[0].is_ssa() && call[0].type().is_desc();
     if (call[0].is_constant()) {
       const Constant& c = call[0].constant();
       const Type* type = std::get_if<Type>(&c);

@@ -55,7 +55,8 @@ bool IsEmpty(const Value& value) {
           std::get<std::string>(value.constant()).empty());
 }
 
-std::optional<std::vector<int64_t>> BoundaryCheck(FunctionLowering& fl, const Value& value, int rank, absl::string_view what) {
+std::optional<std::vector<int64_t>> BoundaryCheck(FunctionLowering& fl, const Value& value, int rank,
+                                                  absl::string_view what) {
   std::vector<int64_t> axes;
   if (value.is_none()) return axes;
   const std::vector<Value> items = value.is_tuple() ? value.items() : std::vector<Value>{value};
@@ -109,7 +110,8 @@ bool MatchMask(FunctionLowering& fl, Value* pointer, Value* mask, absl::string_v
 Value LoadBlock(FunctionLowering& fl, BuiltinCall& call, int64_t cache, int64_t eviction, bool is_volatile) {
   const Type& type = call[0].type();
   if (!call[1].is_none() || !call[2].is_none()) {
-    return fl.Error("tl.load: mask and other can't be used with a block pointer", "use boundary_check and padding_option");
+    return fl.Error("tl.load: mask and other can't be used with a block pointer",
+                    "use boundary_check and padding_option");
   }
   std::optional<std::vector<int64_t>> axes = BoundaryCheck(fl, call[3], type.rank(), "tl.load: boundary_check");
   std::optional<int64_t> padding = PaddingOf(fl, call[4]);
@@ -135,12 +137,14 @@ Value BuiltinLoad(FunctionLowering& fl, BuiltinCall& call) {
   if (!cache || !eviction || !is_volatile) return Value();
   if (call[0].type().is_block_ptr()) return LoadBlock(fl, call, *cache, *eviction, *is_volatile);
   if (!IsEmpty(call[3]) || !IsEmpty(call[4])) {
-    return fl.Error("tl.load: boundary_check and padding_option need a block pointer", "use mask and other with a tile of pointers");
+    return fl.Error("tl.load: boundary_check and padding_option need a block pointer",
+                    "use mask and other with a tile of pointers");
   }
   Value pointer = call[0], mask = call[1], other = call[2];
   if (mask.is_none() && !other.is_none()) return fl.Error("tl.load: other cannot be provided without mask");
   // A mask that is known to hold is no mask.
-  if (mask.is_constant() && IsNumber(mask.constant()) && IsTrue(mask.constant()) && other.is_none()) mask = Value::None();
+  if (mask.is_constant() && IsNumber(mask.constant()) && IsTrue(mask.constant()) && other.is_none())
+    mask = Value::None();
   std::vector<ValueId> operands;
   if (!mask.is_none()) {
     if (!MatchMask(fl, &pointer, &mask, "tl.load")) return Value();
@@ -165,7 +169,8 @@ Value BuiltinLoad(FunctionLowering& fl, BuiltinCall& call) {
 Value BuiltinStore(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
   if (call[0].is_ssa() && call[0].type().is_desc()) {
-    return fl.Error("tl.store: a tensor descriptor is stored to with its own method", "write desc.store([offsets], value)");
+    return fl.Error("tl.store: a tensor descriptor is stored to with its own method",
+                    "write desc.store([offsets], value)");
   }
   if (!RequirePointer(fl, call[0], "tl.store")) return Value();
   if (!RequireValue(fl, call[1], "tl.store: the value")) return Value();
@@ -175,7 +180,8 @@ Value BuiltinStore(FunctionLowering& fl, BuiltinCall& call) {
   Value pointer = call[0], value = call[1], mask = call[2];
   if (pointer.type().is_block_ptr()) {
     if (!mask.is_none()) return fl.Error("tl.store: mask can't be used with a block pointer", "use boundary_check");
-    std::optional<std::vector<int64_t>> axes = BoundaryCheck(fl, call[3], pointer.type().rank(), "tl.store: boundary_check");
+    std::optional<std::vector<int64_t>> axes =
+        BoundaryCheck(fl, call[3], pointer.type().rank(), "tl.store: boundary_check");
     if (!axes) return Value();
     value = e.ToSsa(value);
     if (value.is_error()) return value;
@@ -184,10 +190,12 @@ Value BuiltinStore(FunctionLowering& fl, BuiltinCall& call) {
     e.builder().Create(Op::kBlockStore, {pointer.id(), value.id()}, {}, {*axes, *cache, *eviction});
     return Value::None();
   }
-  if (!IsEmpty(call[3])) return fl.Error("tl.store: boundary_check needs a block pointer", "use mask with a tile of pointers");
+  if (!IsEmpty(call[3]))
+    return fl.Error("tl.store: boundary_check needs a block pointer", "use mask with a tile of pointers");
   const Type element = pointer.type().AsScalar().Pointee();
-  value = value.is_constant() && IsNumber(value.constant()) && element.is_number() ? e.MakeConstant(element, value.constant())
-                                                                                     : e.Cast(value, element);
+  value = value.is_constant() && IsNumber(value.constant()) && element.is_number()
+              ? e.MakeConstant(element, value.constant())
+              : e.Cast(value, element);
   if (value.is_error()) return value;
   if (pointer.type().is_scalar() && value.type().is_tile()) {
     return fl.Error(absl::StrCat("tl.store: the value is ", value.type().ToString(), " but the pointer is a scalar"),
@@ -208,7 +216,8 @@ Value BuiltinStore(FunctionLowering& fl, BuiltinCall& call) {
   return Value::None();
 }
 
-// --- atomics -------------------------------------------------------------------------------------------------------------
+// --- atomics
+// -------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -256,7 +265,8 @@ Value BuiltinAtomicRmw(FunctionLowering& fl, BuiltinCall& call) {
   if (!order || !scope || !MatchAtomicValue(fl, &pointer, &value, what)) return Value();
   const vm::AtomicOp kind = AtomicKind(call.name);
   const Type element = pointer.type().AsScalar().Pointee();
-  if (!element.is_pointer() && (vm::InfoOf(element.dtype()).bits < 16 || (element.is_integer() && vm::InfoOf(element.dtype()).bits < 32))) {
+  if (!element.is_pointer() &&
+      (vm::InfoOf(element.dtype()).bits < 16 || (element.is_integer() && vm::InfoOf(element.dtype()).bits < 32))) {
     return fl.Error(absl::StrCat(what, " does not support ", element.ToString()), "use a 32-bit element type");
   }
   const bool bitwise = kind == vm::AtomicOp::kAnd || kind == vm::AtomicOp::kOr || kind == vm::AtomicOp::kXor;
@@ -279,25 +289,29 @@ Value BuiltinAtomicCas(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> order = OrderOf(fl, call[3]), scope = ScopeOf(fl, call[4]);
   if (!order || !scope) return Value();
   if (pointer.type().AsScalar().Pointee().element_bytes() < 2) {
-    return fl.Error(absl::StrCat("tl.atomic_cas only supports elements of 16, 32 or 64 bits, found ", pointer.type().ToString()));
+    return fl.Error(
+        absl::StrCat("tl.atomic_cas only supports elements of 16, 32 or 64 bits, found ", pointer.type().ToString()));
   }
-  if (!MatchAtomicValue(fl, &pointer, &compare, "tl.atomic_cas") || !MatchAtomicValue(fl, &pointer, &value, "tl.atomic_cas")) {
+  if (!MatchAtomicValue(fl, &pointer, &compare, "tl.atomic_cas") ||
+      !MatchAtomicValue(fl, &pointer, &value, "tl.atomic_cas")) {
     return Value();
   }
   compare = fl.emitter().BroadcastTo(compare, pointer.type().shape(), "tl.atomic_cas");
   return fl.emitter().Create1(Op::kAtomicCas, {pointer.id(), compare.id(), value.id()}, value.type(), {*order, *scope});
 }
 
-// --- block pointers --------------------------------------------------------------------------------------------------------
+// --- block pointers
+// --------------------------------------------------------------------------------------------------------
 
 namespace {
 
 // Appends scalars converted to `dtype`.
-bool AppendScalars(FunctionLowering& fl, const Value& values, DType dtype, absl::string_view what, std::vector<ValueId>* ids,
-                   std::vector<Value>* kept = nullptr) {
+bool AppendScalars(FunctionLowering& fl, const Value& values, DType dtype, absl::string_view what,
+                   std::vector<ValueId>* ids, std::vector<Value>* kept = nullptr) {
   const std::vector<Value> items = values.is_tuple() ? values.items() : std::vector<Value>{values};
   for (const Value& item : items) {
-    Value scalar = item.is_constant() && AsInt(item.constant()) ? fl.emitter().ToSsa(item, dtype) : fl.emitter().ToSsa(item);
+    Value scalar =
+        item.is_constant() && AsInt(item.constant()) ? fl.emitter().ToSsa(item, dtype) : fl.emitter().ToSsa(item);
     if (scalar.is_error()) return false;
     if (!scalar.type().is_scalar() || !scalar.type().is_integer()) {
       fl.Error(absl::StrCat(what, ": expected integer scalars, found ", scalar.type().ToString()));
@@ -325,7 +339,8 @@ Value BuiltinMakeBlockPtr(FunctionLowering& fl, BuiltinCall& call) {
   const size_t rank = block->size();
   for (const auto& [i, name] : {std::pair<size_t, const char*>(1, "shape"), {2, "strides"}, {3, "offsets"}}) {
     if (CountOf(call[i]) != rank) {
-      return fl.Error(absl::StrCat("tl.make_block_ptr: ", name, " has length ", CountOf(call[i]), ", block_shape has length ", rank));
+      return fl.Error(absl::StrCat("tl.make_block_ptr: ", name, " has length ", CountOf(call[i]),
+                                   ", block_shape has length ", rank));
     }
   }
   std::vector<int64_t> sorted = *order;
@@ -347,14 +362,16 @@ Value BuiltinAdvance(FunctionLowering& fl, BuiltinCall& call) {
     return fl.Error(absl::StrCat("tl.advance: expected a block pointer, found ", call[0].Describe()));
   }
   if (CountOf(call[1]) != static_cast<size_t>(call[0].type().rank())) {
-    return fl.Error(absl::StrCat("tl.advance: ", Count(CountOf(call[1]), "offset"), " for ", call[0].type().ToString()));
+    return fl.Error(
+        absl::StrCat("tl.advance: ", Count(CountOf(call[1]), "offset"), " for ", call[0].type().ToString()));
   }
   std::vector<ValueId> operands = {call[0].id()};
   if (!AppendScalars(fl, call[1], DType::kI32, "tl.advance: offsets", &operands)) return Value();
   return fl.emitter().Create1(Op::kAdvance, operands, call[0].type());
 }
 
-// --- tensor descriptors ------------------------------------------------------------------------------------------------------
+// --- tensor descriptors
+// ------------------------------------------------------------------------------------------------------
 
 Value BuiltinMakeDescriptor(FunctionLowering& fl, BuiltinCall& call) {
   const Value& base = call[0];
@@ -365,17 +382,22 @@ Value BuiltinMakeDescriptor(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> padding = PaddingOf(fl, call[4]);
   if (!block || !padding) return Value();
   const size_t rank = block->size();
-  if (rank < 1 || rank > 5) return fl.Error(absl::StrCat("tl.make_tensor_descriptor: the rank must be 1 to 5, found ", rank));
-  if (CountOf(call[1]) != rank) return fl.Error(absl::StrCat("tl.make_tensor_descriptor: expected ", rank, " entries in shape, found ", CountOf(call[1])));
-  if (CountOf(call[2]) != rank) return fl.Error(absl::StrCat("tl.make_tensor_descriptor: expected ", rank, " strides, found ", CountOf(call[2])));
+  if (rank < 1 || rank > 5)
+    return fl.Error(absl::StrCat("tl.make_tensor_descriptor: the rank must be 1 to 5, found ", rank));
+  if (CountOf(call[1]) != rank)
+    return fl.Error(
+        absl::StrCat("tl.make_tensor_descriptor: expected ", rank, " entries in shape, found ", CountOf(call[1])));
+  if (CountOf(call[2]) != rank)
+    return fl.Error(absl::StrCat("tl.make_tensor_descriptor: expected ", rank, " strides, found ", CountOf(call[2])));
   const Value last = call[2].is_tuple() ? call[2].items().back() : call[2];
   if (std::optional<Int> stride = last.AsKnownInt(); stride && *stride != 1) {
     return fl.Error(absl::StrCat("tl.make_tensor_descriptor: the last stride must be 1, found ", IntToString(*stride)));
   }
   const int64_t row_bytes = block->back() * Type::Scalar(base.type().dtype()).element_bytes();
   if (row_bytes < 16) {
-    return fl.Error(absl::StrCat("tl.make_tensor_descriptor: Descriptor block shape must have at least 16 bytes in the last dimension, found ",
-                                 block->back(), " x ", vm::InfoOf(base.type().dtype()).text, " = ", row_bytes, " bytes"));
+    return fl.Error(absl::StrCat(
+        "tl.make_tensor_descriptor: Descriptor block shape must have at least 16 bytes in the last dimension, found ",
+        block->back(), " x ", vm::InfoOf(base.type().dtype()).text, " = ", row_bytes, " bytes"));
   }
   std::vector<ValueId> operands = {base.id()};
   std::vector<Value> parts;
@@ -398,7 +420,8 @@ bool RequireDesc(FunctionLowering& fl, const BuiltinCall& call) {
 
 bool AppendOffsets(FunctionLowering& fl, const Value& desc, const Value& offsets, std::vector<ValueId>* operands) {
   if (CountOf(offsets) != static_cast<size_t>(desc.type().rank())) {
-    fl.Error(absl::StrCat("expected ", desc.type().rank(), " offsets for ", desc.type().ToString(), ", found ", CountOf(offsets)));
+    fl.Error(absl::StrCat("expected ", desc.type().rank(), " offsets for ", desc.type().ToString(), ", found ",
+                          CountOf(offsets)));
     return false;
   }
   return AppendScalars(fl, offsets, DType::kI32, "descriptor offsets", operands);
@@ -411,11 +434,14 @@ bool MatchBlockValue(FunctionLowering& fl, const Value& desc, Value* value) {
   *value = fl.emitter().Cast(*value, desc.type().dtype());
   if (value->is_error()) return false;
   if (value->type().shape() != desc.type().shape()) {
-    if (value->type().num_elements() != Type::Tile(desc.type().shape(), desc.type().dtype()).num_elements() || value->type().is_scalar()) {
-      fl.Error(absl::StrCat("the value is ", value->type().ToString(), ", the descriptor's block is ", desc.type().ToString()));
+    if (value->type().num_elements() != Type::Tile(desc.type().shape(), desc.type().dtype()).num_elements() ||
+        value->type().is_scalar()) {
+      fl.Error(absl::StrCat("the value is ", value->type().ToString(), ", the descriptor's block is ",
+                            desc.type().ToString()));
       return false;
     }
-    *value = fl.emitter().Create1(Op::kReshape, {value->id()}, value->type().WithShape(desc.type().shape()), {int64_t{0}});
+    *value =
+        fl.emitter().Create1(Op::kReshape, {value->id()}, value->type().WithShape(desc.type().shape()), {int64_t{0}});
   }
   return true;
 }
@@ -488,7 +514,8 @@ Value BuiltinDescScatter(FunctionLowering& fl, BuiltinCall& call) {
   if (value.is_error()) return value;
   const Type wanted = Type::Tile({rows.type().dim(0), type.dim(1)}, type.dtype());
   if (value.type() != wanted) {
-    return fl.Error(absl::StrCat("desc.scatter: the value must be ", wanted.ToString(), ", found ", value.type().ToString()));
+    return fl.Error(
+        absl::StrCat("desc.scatter: the value must be ", wanted.ToString(), ", found ", value.type().ToString()));
   }
   fl.emitter().builder().Create(Op::kDescScatter, {call[0].id(), value.id(), rows.id(), column.id()}, {});
   return Value::None();

@@ -21,7 +21,8 @@ bool RequireTiles(FunctionLowering& fl, const Value& input, absl::string_view wh
       return false;
     }
     if (tile.type().shape() != (*tiles)[0].type().shape()) {
-      fl.Error(absl::StrCat(what, ": all inputs must have one shape, found ", (*tiles)[0].type().ToString(), " and ", tile.type().ToString()));
+      fl.Error(absl::StrCat(what, ": all inputs must have one shape, found ", (*tiles)[0].type().ToString(), " and ",
+                            tile.type().ToString()));
       return false;
     }
   }
@@ -56,7 +57,8 @@ RegionId CombineRegion(FunctionLowering& fl, const HostPtr& function, absl::Span
   if (ok) {
     std::vector<Value> results = result.is_tuple() ? result.items() : std::vector<Value>{result};
     if (!result_types.empty() && results.size() != result_types.size()) {
-      fl.Error(absl::StrCat(what, ": the combine function must return ", Count(result_types.size(), "value"), ", found ", results.size()));
+      fl.Error(absl::StrCat(what, ": the combine function must return ", Count(result_types.size(), "value"),
+                            ", found ", results.size()));
       ok = false;
     }
     for (size_t i = 0; ok && i < results.size(); ++i) {
@@ -177,12 +179,14 @@ Value BuiltinMapElementwise(FunctionLowering& fl, BuiltinCall& call) {
   }
   if (!e.BroadcastTogether(pointers, "tl.map_elementwise")) return Value();
   if (*pack < 1 || tiles[0].type().num_elements() % *pack != 0) {
-    return fl.Error(absl::StrCat("tl.map_elementwise: pack must divide the ", tiles[0].type().num_elements(), " elements, found ", *pack));
+    return fl.Error(absl::StrCat("tl.map_elementwise: pack must divide the ", tiles[0].type().num_elements(),
+                                 " elements, found ", *pack));
   }
   std::vector<Type> params;
   std::vector<ValueId> operands;
   for (const Value& tile : tiles) {
-    if (!tile.type().is_tile()) return fl.Error(absl::StrCat("tl.map_elementwise: expected tiles, found ", tile.type().ToString()));
+    if (!tile.type().is_tile())
+      return fl.Error(absl::StrCat("tl.map_elementwise: expected tiles, found ", tile.type().ToString()));
     operands.push_back(tile.id());
     for (int64_t i = 0; i < *pack; ++i) params.push_back(tile.type().AsScalar());
   }
@@ -190,10 +194,12 @@ Value BuiltinMapElementwise(FunctionLowering& fl, BuiltinCall& call) {
   const RegionId region = CombineRegion(fl, function, params, {}, "tl.map_elementwise", &yielded);
   if (!region) return Value();
   if (yielded.size() % static_cast<size_t>(*pack) != 0) {
-    return fl.Error(absl::StrCat("tl.map_elementwise: the function returns ", yielded.size(), " values, not a multiple of pack = ", *pack));
+    return fl.Error(absl::StrCat("tl.map_elementwise: the function returns ", yielded.size(),
+                                 " values, not a multiple of pack = ", *pack));
   }
   std::vector<Type> results;
-  for (size_t i = 0; i < yielded.size(); i += static_cast<size_t>(*pack)) results.push_back(yielded[i].WithShape(tiles[0].type().shape()));
+  for (size_t i = 0; i < yielded.size(); i += static_cast<size_t>(*pack))
+    results.push_back(yielded[i].WithShape(tiles[0].type().shape()));
   const OpId op = e.builder().Create(Op::kMapElementwise, operands, results, {*pack}, {region});
   std::vector<Value> out;
   for (size_t i = 0; i < results.size(); ++i) out.push_back(e.Wrap(fl.function().op(op).result(static_cast<int>(i))));

@@ -65,16 +65,18 @@ Value BuiltinArange(FunctionLowering& fl, BuiltinCall& call) {
   if (!start || !end) return Value();
   if (*start < INT32_MIN || *end > int64_t{INT32_MAX} + 1) return fl.Error("arange must fit into 32 bits");
   if (*end <= *start) {
-    return fl.Error(absl::StrCat("arange's end must be greater than its start, found arange(", *start, ", ", *end, ")"));
+    return fl.Error(
+        absl::StrCat("arange's end must be greater than its start, found arange(", *start, ", ", *end, ")"));
   }
   const int64_t n = *end - *start;
-  if (!IsPowerOfTwo(n) &&
-      !fl.AllowExtension(absl::StrCat("arange's range must be a power of 2, found arange(", *start, ", ", *end, ") of ", n, " elements"),
-                         "take triton.next_power_of_2 of the size and mask the rest")) {
+  if (!IsPowerOfTwo(n) && !fl.AllowExtension(absl::StrCat("arange's range must be a power of 2, found arange(", *start,
+                                                          ", ", *end, ") of ", n, " elements"),
+                                             "take triton.next_power_of_2 of the size and mask the rest")) {
     return Value();
   }
   if (n > vm::kMaxTileElements) {
-    return fl.Error(absl::StrCat("arange(", *start, ", ", *end, ") has more elements than a tile may have (", vm::kMaxTileElements, ")"));
+    return fl.Error(absl::StrCat("arange(", *start, ", ", *end, ") has more elements than a tile may have (",
+                                 vm::kMaxTileElements, ")"));
   }
   return fl.emitter().Create1(Op::kArange, {}, Type::Tile({n}, DType::kI32), {*start, *end});
 }
@@ -85,7 +87,8 @@ Value BuiltinFull(FunctionLowering& fl, BuiltinCall& call) {
   if (!shape) return Value();
   if (call[1].is_ssa()) {
     Value value = call[1];
-    if (!value.type().is_scalar()) return fl.Error(absl::StrCat("tl.full: the value must be a scalar, found ", value.type().ToString()));
+    if (!value.type().is_scalar())
+      return fl.Error(absl::StrCat("tl.full: the value must be a scalar, found ", value.type().ToString()));
     if (!call[2].is_none()) {
       std::optional<Type> dtype = e.RequireType(call[2], "tl.full: dtype");
       if (!dtype) return Value();
@@ -134,13 +137,15 @@ Value BuiltinToTensor(FunctionLowering& fl, BuiltinCall& call) {
 Value BuiltinConstexpr(FunctionLowering& fl, BuiltinCall& call) {
   if (call[0].is_ssa()) {
     std::optional<Constant> known = call[0].AsConstant();
-    if (!known) return fl.Error(absl::StrCat("tl.constexpr needs a value known at compile time, found ", call[0].Describe()));
+    if (!known)
+      return fl.Error(absl::StrCat("tl.constexpr needs a value known at compile time, found ", call[0].Describe()));
     return Value::Of(*known);
   }
   return call[0];
 }
 
-// --- shape -------------------------------------------------------------------------------------------------------------
+// --- shape
+// -------------------------------------------------------------------------------------------------------------
 
 Value BuiltinBroadcast(FunctionLowering& fl, BuiltinCall& call) {
   Value a = fl.emitter().ToSsa(call[0]), b = fl.emitter().ToSsa(call[1]);
@@ -168,7 +173,9 @@ Value BuiltinExpandDims(FunctionLowering& fl, BuiltinCall& call) {
   }
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i) {
-    if (i > 0 && sorted[i] == sorted[i - 1]) return fl.Error(absl::StrCat("tl.expand_dims: duplicate axes, normalized axes = [", absl::StrJoin(sorted, ", "), "]"));
+    if (i > 0 && sorted[i] == sorted[i - 1])
+      return fl.Error(
+          absl::StrCat("tl.expand_dims: duplicate axes, normalized axes = [", absl::StrJoin(sorted, ", "), "]"));
     value = fl.emitter().ExpandDims(value, sorted[i]);
   }
   return value;
@@ -188,7 +195,8 @@ Value BuiltinReshape(FunctionLowering& fl, BuiltinCall& call) {
     if (*extent == -1 && inferred < 0) {
       inferred = static_cast<int>(i);
     } else if (*extent > 0) {
-      known = std::min<Int>(known * *extent, vm::kMaxTileElements + 1);  // of larger ones, only that they are too large counts
+      known = std::min<Int>(known * *extent,
+                            vm::kMaxTileElements + 1);  // of larger ones, only that they are too large counts
     }
   }
   const Int elements = value.type().num_elements();
@@ -204,8 +212,9 @@ Value BuiltinReshape(FunctionLowering& fl, BuiltinCall& call) {
   if (!shape || !reorder) return Value();
   const Type to = value.type().WithShape(*shape);
   if (to.num_elements() != value.type().num_elements()) {
-    return fl.Error(absl::StrCat("tl.reshape: cannot reshape ", value.type().ToString(), " (", value.type().num_elements(),
-                                 " elements) to [", vm::ShapeToString(*shape), "] (", to.num_elements(), " elements)"));
+    return fl.Error(absl::StrCat("tl.reshape: cannot reshape ", value.type().ToString(), " (",
+                                 value.type().num_elements(), " elements) to [", vm::ShapeToString(*shape), "] (",
+                                 to.num_elements(), " elements)"));
   }
   if (to == value.type()) return value;
   if (value.type().is_scalar()) return fl.emitter().Create1(Op::kSplat, {value.id()}, to);
@@ -225,12 +234,14 @@ Value BuiltinPermute(FunctionLowering& fl, BuiltinCall& call) {
   std::vector<Value> dims = OneTuple(call.variadic).items();
   if (dims.empty()) {
     if (call.name != "trans") return fl.Error("tl.permute: the order of dimensions is missing");
-    if (rank < 2) return fl.Error(absl::StrCat("tl.trans: expected a tile of rank 2 or more, found ", value.type().ToString()));
+    if (rank < 2)
+      return fl.Error(absl::StrCat("tl.trans: expected a tile of rank 2 or more, found ", value.type().ToString()));
     for (int i = 0; i < rank; ++i) dims.push_back(Value::Of(Int{i}));
     std::swap(dims[static_cast<size_t>(rank) - 1], dims[static_cast<size_t>(rank) - 2]);
   }
   if (static_cast<int>(dims.size()) != rank) {
-    return fl.Error(absl::StrCat("tl.", call.name, ": ", dims.size(), " dimensions for ", value.type().ToString(), " of rank ", rank));
+    return fl.Error(absl::StrCat("tl.", call.name, ": ", dims.size(), " dimensions for ", value.type().ToString(),
+                                 " of rank ", rank));
   }
   std::vector<int64_t> order;
   std::vector<bool> seen(static_cast<size_t>(rank), false);
@@ -239,7 +250,8 @@ Value BuiltinPermute(FunctionLowering& fl, BuiltinCall& call) {
     std::optional<int> axis = fl.emitter().RequireAxis(dim, rank, absl::StrCat("tl.", call.name));
     if (!axis) return Value();
     if (seen[static_cast<size_t>(*axis)]) {
-      return fl.Error(absl::StrCat("tl.", call.name, ": dims must be a permutation of 0 to ", rank - 1, "; ", *axis, " is given twice"));
+      return fl.Error(absl::StrCat("tl.", call.name, ": dims must be a permutation of 0 to ", rank - 1, "; ", *axis,
+                                   " is given twice"));
     }
     seen[static_cast<size_t>(*axis)] = true;
     order.push_back(*axis);
@@ -285,10 +297,12 @@ Value BuiltinCat(FunctionLowering& fl, BuiltinCall& call) {
     if (i == *axis) {
       shape[static_cast<size_t>(i)] += b.type().dim(i);
     } else if (a.type().dim(i) != b.type().dim(i)) {
-      return fl.Error(absl::StrCat("tl.cat: shapes differ along axis ", i, ": ", a.type().ToString(), " and ", b.type().ToString()));
+      return fl.Error(absl::StrCat("tl.cat: shapes differ along axis ", i, ": ", a.type().ToString(), " and ",
+                                   b.type().ToString()));
     }
   }
-  return fl.emitter().Create1(Op::kCat, {a.id(), b.id()}, a.type().WithShape(shape), {int64_t{*axis}, int64_t{*reorder}});
+  return fl.emitter().Create1(Op::kCat, {a.id(), b.id()}, a.type().WithShape(shape),
+                              {int64_t{*axis}, int64_t{*reorder}});
 }
 
 Value BuiltinGather(FunctionLowering& fl, BuiltinCall& call) {
@@ -296,16 +310,20 @@ Value BuiltinGather(FunctionLowering& fl, BuiltinCall& call) {
   if (!RequireTile(fl, source, "tl.gather") || !RequireTile(fl, index, "tl.gather")) return Value();
   std::optional<int> axis = fl.emitter().RequireAxis(call[2], source.type().rank(), "tl.gather");
   if (!axis) return Value();
-  if (!index.type().is_integer()) return fl.Error(absl::StrCat("tl.gather: the index must be an integer tile, found ", index.type().ToString()));
+  if (!index.type().is_integer())
+    return fl.Error(absl::StrCat("tl.gather: the index must be an integer tile, found ", index.type().ToString()));
   if (index.type().rank() != source.type().rank()) {
-    return fl.Error(absl::StrCat("tl.gather: source and index must have the same rank, found ", source.type().ToString(), " and ", index.type().ToString()));
+    return fl.Error(absl::StrCat("tl.gather: source and index must have the same rank, found ",
+                                 source.type().ToString(), " and ", index.type().ToString()));
   }
   for (int i = 0; i < source.type().rank(); ++i) {
     if (i != *axis && source.type().dim(i) != index.type().dim(i)) {
-      return fl.Error(absl::StrCat("tl.gather: index and source differ along axis ", i, ": ", source.type().ToString(), " and ", index.type().ToString()));
+      return fl.Error(absl::StrCat("tl.gather: index and source differ along axis ", i, ": ", source.type().ToString(),
+                                   " and ", index.type().ToString()));
     }
   }
-  return fl.emitter().Create1(Op::kGather, {source.id(), index.id()}, source.type().WithShape(index.type().shape()), {int64_t{*axis}});
+  return fl.emitter().Create1(Op::kGather, {source.id(), index.id()}, source.type().WithShape(index.type().shape()),
+                              {int64_t{*axis}});
 }
 
 namespace {
@@ -339,7 +357,8 @@ Value BuiltinTopK(FunctionLowering& fl, BuiltinCall& call) {
   Type::Shape shape = call[0].type().shape();
   int64_t& extent = shape[static_cast<size_t>(*axis)];
   if (*k < 1 || *k > extent) return fl.Error(absl::StrCat("tl.topk: k must be 1 to ", extent, ", found ", *k));
-  if (!IsPowerOfTwo(*k) && !fl.AllowExtension(absl::StrCat("tl.topk: k must be a power of 2, found ", *k), "take the next power of 2")) {
+  if (!IsPowerOfTwo(*k) &&
+      !fl.AllowExtension(absl::StrCat("tl.topk: k must be a power of 2, found ", *k), "take the next power of 2")) {
     return Value();
   }
   extent = *k;
@@ -349,7 +368,8 @@ Value BuiltinTopK(FunctionLowering& fl, BuiltinCall& call) {
 Value BuiltinItem(FunctionLowering& fl, BuiltinCall& call) {
   Value value = call[0];
   if (!RequireSsa(fl, &value, "item")) return Value();
-  if (value.type().num_elements() != 1) return fl.Error(absl::StrCat("item() needs one element, found ", value.type().ToString()));
+  if (value.type().num_elements() != 1)
+    return fl.Error(absl::StrCat("item() needs one element, found ", value.type().ToString()));
   if (value.type().is_scalar()) return value;
   Value zero = fl.emitter().MakeConstant(Type::Scalar(DType::kI32), Constant(Int{0}));
   std::vector<ValueId> operands = {value.id()};
@@ -357,7 +377,8 @@ Value BuiltinItem(FunctionLowering& fl, BuiltinCall& call) {
   return fl.emitter().Create1(Op::kExtract, operands, value.type().AsScalar());
 }
 
-// --- selection ---------------------------------------------------------------------------------------------------------
+// --- selection
+// ---------------------------------------------------------------------------------------------------------
 
 Value BuiltinWhere(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();

@@ -13,7 +13,8 @@ using vm::Type;
 namespace {
 
 // The value of a kernel parameter; adds the parameters it takes to the body region.
-Value BindArgument(FunctionLowering& lowering, vm::Function& function, const ArgumentSpec& spec, const std::string& name) {
+Value BindArgument(FunctionLowering& lowering, vm::Function& function, const ArgumentSpec& spec,
+                   const std::string& name) {
   switch (spec.kind) {
     case ArgumentSpec::Kind::kConstant:
       return lowering.FromHost(spec.constant);
@@ -46,8 +47,16 @@ Value BindArgument(FunctionLowering& lowering, vm::Function& function, const Arg
 
 absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request) {
   TRIVET_ASSIGN_OR_RETURN(const FunctionDef* def, request.kernel->function_def());
-  Compilation compilation{.host = host, .request = request, .diagnostics = {}, .files = {}, .helpers = {},
-                          .helper_by_key = {}, .name_counts = {}, .globals = {}, .ops_made = 0, .rounds = 0};
+  Compilation compilation{.host = host,
+                          .request = request,
+                          .diagnostics = {},
+                          .files = {},
+                          .helpers = {},
+                          .helper_by_key = {},
+                          .name_counts = {},
+                          .globals = {},
+                          .ops_made = 0,
+                          .rounds = 0};
   compilation.helpers.push_back(std::make_unique<Helper>());
   compilation.helpers[0]->function = std::make_unique<vm::Function>();
   vm::Function* kernel = compilation.helpers[0]->function.get();
@@ -62,13 +71,15 @@ absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request)
     if (parameter.is_variadic) {
       std::vector<Value> rest;
       for (; next < request.arguments.size(); ++next) {
-        rest.push_back(BindArgument(lowering, *kernel, request.arguments[next], absl::StrCat(parameter.name, ".", rest.size())));
+        rest.push_back(
+            BindArgument(lowering, *kernel, request.arguments[next], absl::StrCat(parameter.name, ".", rest.size())));
       }
       lowering.Bind(parameter.name, Value::Tuple(std::move(rest)));
       continue;
     }
     if (next >= request.arguments.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(def->name, "(): no argument for parameter '", parameter.name, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(def->name, "(): no argument for parameter '", parameter.name, "'"));
     }
     lowering.Bind(parameter.name, BindArgument(lowering, *kernel, request.arguments[next++], parameter.name));
   }
@@ -80,12 +91,14 @@ absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request)
   result.globals = std::move(compilation.globals);
   if (!result.diagnostics.empty()) return result;
   result.module.files = std::move(compilation.files);
-  for (std::unique_ptr<Helper>& helper : compilation.helpers) result.module.functions.push_back(std::move(*helper->function));
+  for (std::unique_ptr<Helper>& helper : compilation.helpers)
+    result.module.functions.push_back(std::move(*helper->function));
   for (const auto& [key, value] : request.options) result.module.SetMetadata(key, value);
   absl::Status verified = vm::VerifyModule(result.module);
   if (!verified.ok()) {
     // Our mistake, not the author's; still an error and not a crash.
-    return absl::InternalError(absl::StrCat("the compiler made illegal bytecode for ", def->name, "(): ", verified.message()));
+    return absl::InternalError(
+        absl::StrCat("the compiler made illegal bytecode for ", def->name, "(): ", verified.message()));
   }
   return result;
 }

@@ -16,14 +16,14 @@ namespace trivet::frontend {
 struct ArgumentSpec {
   enum class Kind : uint8_t { kRuntime, kConstant, kTuple };
   Kind kind = Kind::kRuntime;
-  vm::Type type;                     // of kRuntime. A descriptor takes further parameters for its shape and strides.
-  HostPtr constant;                  // of kConstant
-  std::vector<ArgumentSpec> items;   // of kTuple
-  std::vector<std::string> fields;   // of a named kTuple
+  vm::Type type;                    // of kRuntime. A descriptor takes further parameters for its shape and strides.
+  HostPtr constant;                 // of kConstant
+  std::vector<ArgumentSpec> items;  // of kTuple
+  std::vector<std::string> fields;  // of a named kTuple
 };
 
-// A global of a function, or an attribute of a module or class, that the compiled code depends on: recompile when it means
-// something else.
+// A global of a function, or an attribute of a module or class, that the compiled code depends on: recompile when it
+// means something else.
 struct GlobalUse {
   HostPtr function;
   std::string name;

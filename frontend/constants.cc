@@ -31,7 +31,8 @@ bool IsTrue(const Constant& c) {
 std::string IntToString(Int value) {
   if (value == 0) return "0";
   const bool negative = value < 0;
-  __extension__ unsigned __int128 rest = negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
+  __extension__ unsigned __int128 rest =
+      negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
   std::string digits;
   for (; rest != 0; rest /= 10) digits += static_cast<char>('0' + static_cast<int>(rest % 10));
   if (negative) digits += '-';
@@ -151,7 +152,8 @@ ConstantResult FloatBinary(absl::string_view op, double a, double b) {
   if (op == "**") {
     if (a == 0 && b < 0) return Fail("zero to a negative power");
     const double power = std::pow(a, b);
-    if (a < 0 && std::isfinite(a) && std::isfinite(b) && std::isnan(power)) return Fail("a power that is not a real number");
+    if (a < 0 && std::isfinite(a) && std::isfinite(b) && std::isnan(power))
+      return Fail("a power that is not a real number");
     if (std::isinf(power) && std::isfinite(a) && std::isfinite(b)) return Fail("float result too large");
     return Ok(power);
   }

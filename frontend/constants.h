@@ -1,5 +1,5 @@
-// Compile-time values of the language (tl.constexpr): None, bool, int, float, string, element types; and their operators,
-// which are Python's (// rounds down, / gives a float), not those of run-time values.
+// Compile-time values of the language (tl.constexpr): None, bool, int, float, string, element types; and their
+// operators, which are Python's (// rounds down, / gives a float), not those of run-time values.
 #pragma once
 
 #include <optional>

@@ -33,7 +33,8 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -59,7 +60,8 @@ std::string DidYouMean(absl::string_view name, const std::vector<std::string>& c
 
 uint32_t Diagnostic::Column() const {
   if (span.column == 0) return 0;
-  return static_cast<uint32_t>(LettersIn(absl::string_view(source_line).substr(0, std::min<size_t>(span.column - 1, source_line.size())))) +
+  return static_cast<uint32_t>(LettersIn(
+             absl::string_view(source_line).substr(0, std::min<size_t>(span.column - 1, source_line.size())))) +
          (source_line.empty() ? span.column : 1);
 }
 
@@ -93,8 +95,8 @@ std::string Diagnostic::ToString() const {
       if ((c & 0xC0) != 0x80) pad += c == '\t' ? '\t' : ' ';
     }
     width = width > 1 ? LettersIn(line.substr(begin, width)) : 1;
-    absl::StrAppend(&out, "\n", absl::StrFormat("%5d", span.line), " | ", cut_before, line, cut_after, "\n      | ", pad, "^",
-                    std::string(width > 1 ? width - 1 : 0, '~'));
+    absl::StrAppend(&out, "\n", absl::StrFormat("%5d", span.line), " | ", cut_before, line, cut_after, "\n      | ",
+                    pad, "^", std::string(width > 1 ? width - 1 : 0, '~'));
   }
   for (const std::string& note : notes) absl::StrAppend(&out, "\nnote: ", note);
   if (!hint.empty()) absl::StrAppend(&out, "\nhint: ", hint);

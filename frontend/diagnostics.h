@@ -19,9 +19,9 @@ struct Diagnostic {
   std::string file;
   SourceSpan span;
   std::string message;
-  std::string source_line;           // text of span.line
-  std::vector<std::string> notes;    // call chain and the like, innermost first
-  std::string hint;                  // may be empty
+  std::string source_line;         // text of span.line
+  std::vector<std::string> notes;  // call chain and the like, innermost first
+  std::string hint;                // may be empty
 
   // The column as people count: letters from 1, where `span` counts bytes.
   uint32_t Column() const;

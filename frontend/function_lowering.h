@@ -1,8 +1,8 @@
 // FunctionLowering: the body of one function, statement by statement, into bytecode.
 //
-// One object per function and set of argument types, or per inlined combine function. Expressions give Values (value.h);
-// statements change the table of variables and the region that ops are appended to. Conditions and loop bounds that are
-// known while compiling decide here; code behind them is never looked at.
+// One object per function and set of argument types, or per inlined combine function. Expressions give Values
+// (value.h); statements change the table of variables and the region that ops are appended to. Conditions and loop
+// bounds that are known while compiling decide here; code behind them is never looked at.
 //
 // Files: lower_statement.cc, lower_control.cc (if, for, while), lower_expression.cc, lower_call.cc, builtins*.cc.
 #pragma once
@@ -25,7 +25,7 @@ namespace trivet::frontend {
 // A compiled helper: which function of the module, and the shape of what it returns.
 struct Helper {
   std::unique_ptr<vm::Function> function;
-  Value returns;           // run-time values inside are those of the helper; only structure and types count
+  Value returns;             // run-time values inside are those of the helper; only structure and types count
   bool keeps_known = false;  // the known constants in `returns` hold for every call
   bool is_done = false;
   bool has_failed = false;
@@ -134,10 +134,10 @@ class FunctionLowering : private Emitter::Reporter {
     bool is_static = false;
     std::vector<std::string> carried;  // names
     std::vector<Value> initial;        // their values at the start, for structure
-    Variables fixed;                   // assigned in the body too, but known only to the compiler: must stay as they are
-    RegionId region;                   // static: where the unrolled body goes
-    bool broken = false;               // static: a break was reached
-    bool continued = false;            // static: a continue was reached in this round
+    Variables fixed;         // assigned in the body too, but known only to the compiler: must stay as they are
+    RegionId region;         // static: where the unrolled body goes
+    bool broken = false;     // static: a break was reached
+    bool continued = false;  // static: a continue was reached in this round
   };
 
   // Statements; all but LowerBody are called with the current span set.
@@ -160,7 +160,8 @@ class FunctionLowering : private Emitter::Reporter {
   // Start, end and step of a loop at run time, of one integer type.
   std::optional<std::vector<Value>> RangeBounds(const Value& range);
   void LowerDynamicFor(const Stmt& stmt, const RangeOptions& options, const std::vector<Value>& bounds);
-  // After a mistake in the head of an if or a loop: looks for further mistakes in the bodies. What they assign is unknown.
+  // After a mistake in the head of an if or a loop: looks for further mistakes in the bodies. What they assign is
+  // unknown.
   void LookForMistakes(const std::vector<const std::vector<StmtPtr>*>& bodies, const Expr* target);
   // Enters a region of an if or a loop; false, and an error, if that is deeper than bytecode may be. See Leave.
   bool Enter(absl::string_view what);
@@ -230,8 +231,8 @@ class FunctionLowering : private Emitter::Reporter {
   Emitter emitter_;
   Variables variables_;
   std::map<std::string, std::string> unavailable_;  // name: why it can't be used here
-  std::map<std::string, SourceSpan> assigned_at_;    // name: the statement that assigned it last
-  std::set<std::string> failed_;                     // carried variables of the current loop that change their type
+  std::map<std::string, SourceSpan> assigned_at_;   // name: the statement that assigned it last
+  std::set<std::string> failed_;                    // carried variables of the current loop that change their type
   std::vector<Loop> loops_;
   bool terminated_ = false;  // the current region has its terminator; what follows is dead
   bool is_inline_ = false;

@@ -1,8 +1,8 @@
 // HostValue: a Python object that occurs while compiling, behind one small interface.
 //
-// The frontend never sees Python.h. Whatever it can compute itself (numbers, strings, types, tuples) it takes out of the
-// host object at once; the rest (modules, classes, functions, enumerations, arbitrary objects) stays behind this interface.
-// python/bindings implements it over CPython; tests implement it over a map.
+// The frontend never sees Python.h. Whatever it can compute itself (numbers, strings, types, tuples) it takes out of
+// the host object at once; the rest (modules, classes, functions, enumerations, arbitrary objects) stays behind this
+// interface. python/bindings implements it over CPython; tests implement it over a map.
 #pragma once
 
 #include <memory>
@@ -21,16 +21,20 @@ class HostValue;
 using HostPtr = std::shared_ptr<HostValue>;
 
 enum class HostKind : uint8_t {
-  kNone, kBool, kInt, kFloat, kString,
-  kType,       // an element type, pointer type or tile type of the language
-  kTuple,      // tuple, list or named tuple
-  kFunction,   // a @jit function
-  kBuiltin,    // an operation of the language, by name: "load", "math.exp"
-  kHostCall,   // a plain Python callable that may run at compile time (constexpr_function, dtype constructors)
-  kCallable,   // any other Python function, which kernels can't call
-  kModule,     // a module: attributes only
-  kClass,      // a class: attributes, and constants through it
-  kObject,     // anything else
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kType,      // an element type, pointer type or tile type of the language
+  kTuple,     // tuple, list or named tuple
+  kFunction,  // a @jit function
+  kBuiltin,   // an operation of the language, by name: "load", "math.exp"
+  kHostCall,  // a plain Python callable that may run at compile time (constexpr_function, dtype constructors)
+  kCallable,  // any other Python function, which kernels can't call
+  kModule,    // a module: attributes only
+  kClass,     // a class: attributes, and constants through it
+  kObject,    // anything else
 };
 
 class HostValue {
@@ -43,10 +47,10 @@ class HostValue {
   // Of kBool and kInt: the value as decimal digits; of kString: the text; of kBuiltin: its name; else a short
   // description for messages ("module 'torch'").
   virtual std::string text() const = 0;
-  virtual double number() const = 0;                     // of kFloat
-  virtual vm::Type type() const = 0;                     // of kType
+  virtual double number() const = 0;  // of kFloat
+  virtual vm::Type type() const = 0;  // of kType
   virtual bool is_void_type() const { return false; }
-  virtual std::vector<HostPtr> items() const = 0;        // of kTuple
+  virtual std::vector<HostPtr> items() const = 0;                      // of kTuple
   virtual std::vector<std::string> field_names() const { return {}; }  // of a named tuple
   // An identity that is equal for equal objects during one compilation: for keys of specialised helpers.
   virtual std::string key() const = 0;

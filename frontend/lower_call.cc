@@ -68,7 +68,8 @@ Value FunctionLowering::NotCallable(const HostPtr& target) {
   } else if (target->kind() == HostKind::kCallable) {
     hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it computes compile-time values";
   }
-  return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"), std::move(hint));
+  return Error(absl::StrCat("cannot call ", target->text(), " in a kernel: it is not a @jit function"),
+               std::move(hint));
 }
 
 Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
@@ -133,7 +134,8 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
       bound->emplace_back(parameter.name, Value::Tuple(std::move(rest)));
       continue;
     }
-    auto keyword = std::find_if(keywords.begin(), keywords.end(), [&](const auto& k) { return k.first == parameter.name; });
+    auto keyword =
+        std::find_if(keywords.begin(), keywords.end(), [&](const auto& k) { return k.first == parameter.name; });
     Value value;
     if (next < arguments->positional.size() && !parameter.is_keyword_only) {
       if (keyword != keywords.end()) {
@@ -151,15 +153,16 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
             absl::StrCat("its parameters are ", absl::StrJoin(names, ", ")));
       return false;
     }
-    // In a call between kernel functions the annotation tl.constexpr asks for nothing: programs pass run-time values to such
-    // parameters, and what needs a constant says so in the helper.
+    // In a call between kernel functions the annotation tl.constexpr asks for nothing: programs pass run-time values to
+    // such parameters, and what needs a constant says so in the helper.
     if (parameter.is_constexpr && value.is_ssa()) {
       if (std::optional<Constant> known = value.AsConstant()) value = Value::Of(*known);
     }
     bound->emplace_back(parameter.name, std::move(value));
   }
   if (next < arguments->positional.size()) {
-    Error(absl::StrCat(def.name, "() takes ", Count(def.parameters.size(), "argument"), ", found ", arguments->positional.size()));
+    Error(absl::StrCat(def.name, "() takes ", Count(def.parameters.size(), "argument"), ", found ",
+                       arguments->positional.size()));
     return false;
   }
   return true;
@@ -169,17 +172,20 @@ std::optional<Value> FunctionLowering::MakeNamedTuple(const HostPtr& target, con
   if (target->kind() != HostKind::kClass) return std::nullopt;
   absl::StatusOr<HostPtr> fields = target->GetAttribute("_fields");
   absl::StatusOr<HostPtr> defaults = target->GetAttribute("_field_defaults");
-  if (!fields.ok() || *fields == nullptr || (*fields)->kind() != HostKind::kTuple || !defaults.ok()) return std::nullopt;
+  if (!fields.ok() || *fields == nullptr || (*fields)->kind() != HostKind::kTuple || !defaults.ok())
+    return std::nullopt;
   std::vector<std::string> names;
   for (const HostPtr& name : (*fields)->items()) names.push_back(name->text());
   std::vector<std::optional<Value>> given(names.size());
   if (arguments.positional.size() > names.size()) {
-    return Error(absl::StrCat(target->text(), " has ", Count(names.size(), "field"), ", found ", arguments.positional.size()));
+    return Error(
+        absl::StrCat(target->text(), " has ", Count(names.size(), "field"), ", found ", arguments.positional.size()));
   }
   for (size_t i = 0; i < arguments.positional.size(); ++i) given[i] = arguments.positional[i];
   for (const auto& [name, value] : arguments.keywords) {
     const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-    if (at == names.size()) return Error(absl::StrCat(target->text(), " has no field '", name, "'"), DidYouMean(name, names));
+    if (at == names.size())
+      return Error(absl::StrCat(target->text(), " has no field '", name, "'"), DidYouMean(name, names));
     if (given[at]) return Error(absl::StrCat(target->text(), " got multiple values for field '", name, "'"));
     given[at] = value;
   }
@@ -220,7 +226,8 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
     constexpr size_t kMaxFunctions = 20'000;
     if (compilation_.helpers.size() >= kMaxFunctions) {
       compilation_.helper_by_key.erase(key);
-      return Error(absl::StrCat("the kernel needs more than ", kMaxFunctions, " functions: a recursion over compile-time values?"));
+      return Error(absl::StrCat("the kernel needs more than ", kMaxFunctions,
+                                " functions: a recursion over compile-time values?"));
     }
     compilation_.helpers.push_back(std::make_unique<Helper>());
     Helper& helper = *compilation_.helpers.back();
@@ -253,8 +260,8 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
   if (helper.has_failed || helper.returns.is_error()) return Value();
   std::vector<ValueId> operands;
   for (const auto& [name, value] : bound) value.Flatten(&operands);
-  const OpId op = emitter_.builder().Create(Op::kCall, operands, helper.function->result_types,
-                                            {static_cast<int64_t>(index)});
+  const OpId op =
+      emitter_.builder().Create(Op::kCall, operands, helper.function->result_types, {static_cast<int64_t>(index)});
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
   absl::Span<const ValueId> rest = results;
   Value result = helper.returns.Unflatten(&rest);

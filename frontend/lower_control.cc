@@ -72,7 +72,8 @@ Value FunctionLowering::ToCondition(const Value& value, absl::string_view what) 
   return emitter_.ToBool(scalar);
 }
 
-// --- if ----------------------------------------------------------------------------------------------------------------
+// --- if
+// ----------------------------------------------------------------------------------------------------------------
 
 void FunctionLowering::LowerIf(const Stmt& stmt) {
   Value condition = LowerExpr(*stmt.value);
@@ -135,7 +136,8 @@ void FunctionLowering::LookForMistakes(const std::vector<const std::vector<StmtP
 bool FunctionLowering::Enter(absl::string_view what) {
   if (nesting_ >= vm::Limits().max_nesting) {
     Error(absl::StrCat(what, " is nested more than ", vm::Limits().max_nesting, " deep"),
-          what == "'if'" ? "each 'elif' is one level: use separate ifs, or arithmetic on the cases" : "move a part into a helper");
+          what == "'if'" ? "each 'elif' is one level: use separate ifs, or arithmetic on the cases"
+                         : "move a part into a helper");
     return false;
   }
   ++nesting_;
@@ -223,7 +225,8 @@ void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) 
                                           stmt.span.line, " and ", in_else.Describe(), " after the other");
         if (auto old = before.find(name); old != before.end()) {
           // Where it changed: in the branch whose value is not that of before.
-          SpanScope scope(this, in_then.SameStructure(old->second) ? else_branch.assigned_at[name] : then_branch.assigned_at[name]);
+          SpanScope scope(
+              this, in_then.SameStructure(old->second) ? else_branch.assigned_at[name] : then_branch.assigned_at[name]);
           Error(absl::StrCat("mismatched types for '", name, "': ", in_then.Describe(), " after the then-branch, ",
                              in_else.Describe(), " after the else-branch of the 'if' at line ", stmt.span.line),
                 "convert both to one type, or use another name");
@@ -258,9 +261,11 @@ void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) 
   }
 }
 
-// --- loops ---------------------------------------------------------------------------------------------------------------
+// --- loops
+// ---------------------------------------------------------------------------------------------------------------
 
-std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<StmtPtr>& body, const Expr* condition, Loop* loop) {
+std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<StmtPtr>& body, const Expr* condition,
+                                                      Loop* loop) {
   std::set<std::string> assigned;
   CollectAssigned(body, &assigned);
   CollectNamed(condition, &assigned);
@@ -283,7 +288,8 @@ std::vector<ValueId> FunctionLowering::PrepareCarried(const std::vector<StmtPtr>
 void FunctionLowering::BindCarried(const Loop& loop, absl::Span<const ValueId> ids) {
   for (size_t i = 0; i < loop.carried.size(); ++i) {
     Value value = loop.initial[i].Unflatten(&ids);
-    if (value.is_ssa() && function().value(value.id()).name.empty()) function().value(value.id()).name = loop.carried[i];
+    if (value.is_ssa() && function().value(value.id()).name.empty())
+      function().value(value.id()).name = loop.carried[i];
     variables_[loop.carried[i]] = std::move(value);
   }
 }
@@ -294,8 +300,8 @@ std::optional<std::vector<ValueId>> FunctionLowering::CarriedNow(const Loop& loo
   for (size_t i = 0; i < loop.carried.size(); ++i) {
     auto it = variables_.find(loop.carried[i]);
     if (it == variables_.end()) {
-      Error(absl::StrCat("'", loop.carried[i], "' may be undefined at the end of the loop body: ",
-                         unavailable_[loop.carried[i]]));
+      Error(absl::StrCat("'", loop.carried[i],
+                         "' may be undefined at the end of the loop body: ", unavailable_[loop.carried[i]]));
       ok = false;
       continue;
     }
@@ -312,7 +318,8 @@ std::optional<std::vector<ValueId>> FunctionLowering::CarriedNow(const Loop& loo
     }
     if (!now.SameStructure(initial)) {
       SpanScope scope(this, AssignedAt(loop.carried[i]));
-      Error(absl::StrCat("'", loop.carried[i], "' is ", initial.Describe(), " before the loop but becomes ", now.Describe(), " ", where),
+      Error(absl::StrCat("'", loop.carried[i], "' is ", initial.Describe(), " before the loop but becomes ",
+                         now.Describe(), " ", where),
             "keep one type through the loop: convert with .to(...), or start from a value of the final type and shape");
       failed_.insert(loop.carried[i]);
       ok = false;
@@ -324,8 +331,10 @@ std::optional<std::vector<ValueId>> FunctionLowering::CarriedNow(const Loop& loo
     auto it = variables_.find(name);
     if (it == variables_.end() || it->second.is_error() || it->second.SameStructure(initial)) continue;
     SpanScope scope(this, AssignedAt(name));
-    Error(absl::StrCat("'", name, "' is ", initial.Describe(), " before the loop but becomes ", it->second.Describe(), " ", where),
-          initial.is_none() ? "start from a value of the final type and shape" : "a compile-time value can't change in a loop at run time");
+    Error(absl::StrCat("'", name, "' is ", initial.Describe(), " before the loop but becomes ", it->second.Describe(),
+                       " ", where),
+          initial.is_none() ? "start from a value of the final type and shape"
+                            : "a compile-time value can't change in a loop at run time");
     failed_.insert(name);
     ok = false;
   }
@@ -393,8 +402,11 @@ void FunctionLowering::LowerFor(const Stmt& stmt) {
       } else if (iterable.is_tuple()) {
         values = iterable.items();
       } else if (!iterable.is_error()) {
-        Error(absl::StrCat("a for loop runs over range, tl.range, tl.static_range or a tuple, not over ", iterable.Describe()),
-              iterable.is_ssa() && iterable.type().is_tile() ? "write what happens to one element; the operators do it to all at once" : "");
+        Error(absl::StrCat("a for loop runs over range, tl.range, tl.static_range or a tuple, not over ",
+                           iterable.Describe()),
+              iterable.is_ssa() && iterable.type().is_tile()
+                  ? "write what happens to one element; the operators do it to all at once"
+                  : "");
       }
     }
     if (values) return LowerStaticFor(stmt, *values);
@@ -462,7 +474,8 @@ void FunctionLowering::DropFailed() {
   failed_.clear();
 }
 
-void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& options, const std::vector<Value>& bounds) {
+void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& options,
+                                       const std::vector<Value>& bounds) {
   const DType dtype = bounds[0].type().dtype();
   Loop loop;
   std::vector<ValueId> operands = {bounds[0].id(), bounds[1].id(), bounds[2].id()};
@@ -494,11 +507,11 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& opt
   terminated_ = false;
   ForgetNew(before, absl::StrCat("it is assigned inside the loop at line ", stmt.span.line, " only"));
   emitter_.builder().set_region(outer);
-  const OpId op = emitter_.builder().Create(
-      Op::kFor, operands, types,
-      {options.num_stages, options.unroll, int64_t{options.flatten}, int64_t{options.warp_specialize},
-       int64_t{options.disallow_acc_multi_buffer}},
-      {body});
+  const OpId op =
+      emitter_.builder().Create(Op::kFor, operands, types,
+                                {options.num_stages, options.unroll, int64_t{options.flatten},
+                                 int64_t{options.warp_specialize}, int64_t{options.disallow_acc_multi_buffer}},
+                                {body});
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
   variables_ = before;
   BindCarried(loop, results);
@@ -532,7 +545,8 @@ void FunctionLowering::LowerWhileLoop(const Stmt& stmt) {
   {
     SpanScope scope(this, stmt.value->span);
     condition = LowerExpr(*stmt.value);
-    if (condition.is_constant()) condition = emitter_.MakeConstant(Type::Scalar(DType::kI1), Constant(IsTrue(condition.constant())));
+    if (condition.is_constant())
+      condition = emitter_.MakeConstant(Type::Scalar(DType::kI1), Constant(IsTrue(condition.constant())));
     if (condition.is_ssa() && condition.known() && !IsTrue(*condition.known())) {
       // Never entered: the body is dead.
       emitter_.builder().set_region(outer);
@@ -580,12 +594,15 @@ void FunctionLowering::LowerBreakOrContinue(bool is_break) {
     Error(absl::StrCat("'", word, "' outside a loop"));
     return;
   }
-  if (!AllowExtension(absl::StrCat("'", word, "' does not exist in Triton"), "guard the rest of the body with an 'if', or use a while loop with a flag")) return;
+  if (!AllowExtension(absl::StrCat("'", word, "' does not exist in Triton"),
+                      "guard the rest of the body with an 'if', or use a while loop with a flag"))
+    return;
   Loop& loop = loops_.back();
   if (loop.is_static) {
     // Unrolled: what is known while compiling ends the unrolling, or this round of it.
     if (emitter_.builder().region() != loop.region) {
-      Error(absl::StrCat("'", word, "' under a run-time condition in a loop that is unrolled (tl.static_range) is not supported"),
+      Error(absl::StrCat("'", word,
+                         "' under a run-time condition in a loop that is unrolled (tl.static_range) is not supported"),
             "guard the rest of the body with an 'if', or use tl.range");
       loop.broken = true;
     }

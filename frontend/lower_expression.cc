@@ -72,7 +72,8 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
           continue;
         }
         Value inner = LowerExpr(*item->a);
-        if (!inner.is_tuple()) return inner.is_error() ? inner : Error(absl::StrCat("cannot unpack ", inner.Describe()));
+        if (!inner.is_tuple())
+          return inner.is_error() ? inner : Error(absl::StrCat("cannot unpack ", inner.Describe()));
         items.insert(items.end(), inner.items().begin(), inner.items().end());
       }
       return Value::Tuple(std::move(items));
@@ -95,8 +96,9 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
     case ExprKind::kLambda:
       return Error("a lambda is not supported in a kernel", "write a helper function with @triton.jit");
     case ExprKind::kUnsupported:
-      return Error(absl::StrCat(expr.text, " is not supported in a kernel"),
-                   expr.text == "a dictionary" || expr.text == "a set" ? "use a tuple, or parameters of their own" : "");
+      return Error(
+          absl::StrCat(expr.text, " is not supported in a kernel"),
+          expr.text == "a dictionary" || expr.text == "a set" ? "use a tuple, or parameters of their own" : "");
   }
   return Value();
 }
@@ -204,7 +206,8 @@ Value FunctionLowering::BinaryValues(const std::string& op, const Value& a, cons
     constexpr size_t kMaxItems = 100'000;
     std::vector<Value> items;
     for (Int i = 0; i < *b.AsKnownInt() && !a.items().empty(); ++i) {
-      if (items.size() + a.items().size() > kMaxItems) return Error(absl::StrCat("a tuple of more than ", kMaxItems, " values"));
+      if (items.size() + a.items().size() > kMaxItems)
+        return Error(absl::StrCat("a tuple of more than ", kMaxItems, " values"));
       items.insert(items.end(), a.items().begin(), a.items().end());
     }
     return Value::Tuple(std::move(items));
@@ -260,7 +263,8 @@ Value FunctionLowering::CompareOne(const std::string& op, const Value& a, const 
       for (const Value& item : b.items()) {
         Value equal = CompareOne("==", a, item);
         std::optional<Constant> known = equal.AsConstant();
-        if (!known) return equal.is_error() ? equal : Error(absl::StrCat("'", op, "' needs values known at compile time"));
+        if (!known)
+          return equal.is_error() ? equal : Error(absl::StrCat("'", op, "' needs values known at compile time"));
         found = found || IsTrue(*known);
       }
       return Value::Of(found == (op == "in"));
@@ -436,7 +440,8 @@ bool FunctionLowering::HasMethod(const Value& self, absl::string_view name) {
   return member != nullptr && member->kind() == HostKind::kFunction;
 }
 
-// --- attributes and indices --------------------------------------------------------------------------------------------
+// --- attributes and indices
+// --------------------------------------------------------------------------------------------
 
 Value FunctionLowering::TypeAttribute(const Type& type, const std::string& name) {
   if (name == "scalar") return Value::Of(type.is_none() ? type : type.AsScalar());
@@ -489,8 +494,9 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
       return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"),
                    "a tensor descriptor has load, store, gather, scatter, atomic_add and the other atomics");
     }
-    return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"),
-                 type.is_pointer() ? "a kernel sees a tensor as a pointer: pass its sizes and strides as parameters" : "");
+    return Error(
+        absl::StrCat(value.Describe(), " has no attribute '", name, "'"),
+        type.is_pointer() ? "a kernel sees a tensor as a pointer: pass its sizes and strides as parameters" : "");
   }
   if (value.is_constant()) {
     if (name == "value") return value;  // of a tl.constexpr
@@ -521,7 +527,8 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
       if (value.is_host()) compilation_.globals.push_back({self, name, *member});
       return FromHost(*member);
     }
-    return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"), DidYouMean(name, self->attribute_names()));
+    return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"),
+                 DidYouMean(name, self->attribute_names()));
   }
   return Error(absl::StrCat(value.Describe(), " has no attribute '", name, "'"));
 }
@@ -569,7 +576,8 @@ Value FunctionLowering::GetItem(const Value& value, const Value& index) {
     }
     return Value();
   }
-  if (!value.is_ssa() || !value.type().is_value()) return Error(absl::StrCat("unsupported tensor index: ", value.Describe(), " can't be indexed"));
+  if (!value.is_ssa() || !value.type().is_value())
+    return Error(absl::StrCat("unsupported tensor index: ", value.Describe(), " can't be indexed"));
   return GetTileItem(value, index.is_tuple() ? index.items() : std::vector<Value>{index});
 }
 

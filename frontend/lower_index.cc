@@ -1,9 +1,9 @@
 // Indices of tiles: x[None, :] adds axes as in Triton; constant slices, integers and assignment to them are extensions
 // (docs/extensions.md).
 //
-//   x[2:6, ::2]     a part: `slice`                     x[3], x[i, j]     one scalar: `extract`, at run-time indices too
-//   x[0, :]         a row: `slice` and `reshape`        x[2:6] = y        `insert_slice`
-//   x[i] = v        `select` by comparison with arange, so that i may be a run-time value
+//   x[2:6, ::2]     a part: `slice`                     x[3], x[i, j]     one scalar: `extract`, at run-time indices
+//   too x[0, :]         a row: `slice` and `reshape`        x[2:6] = y        `insert_slice` x[i] = v        `select`
+//   by comparison with arange, so that i may be a run-time value
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -28,9 +28,10 @@ constexpr char kPortableWay[] = "use tl.gather, tl.split, tl.where with a mask, 
 
 }  // namespace
 
-// The indices by axis of the tile, axes that are not named whole; `new_axes` gets the positions of None in the result. Empty
-// after an error.
-static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, const Value& tile, const std::vector<Value>& indices,
+// The indices by axis of the tile, axes that are not named whole; `new_axes` gets the positions of None in the result.
+// Empty after an error.
+static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, const Value& tile,
+                                                          const std::vector<Value>& indices,
                                                           std::vector<int>* new_axes) {
   Emitter& e = fl.emitter();
   const Type& type = tile.type();
@@ -41,11 +42,13 @@ static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, 
       new_axes->push_back(position++);
       continue;
     }
-    const bool whole = one.kind() == ValueKind::kSlice && one.items()[0].is_none() && one.items()[1].is_none() && one.items()[2].is_none();
+    const bool whole = one.kind() == ValueKind::kSlice && one.items()[0].is_none() && one.items()[1].is_none() &&
+                       one.items()[2].is_none();
     if (type.is_scalar() && whole) continue;  // as in Triton, a scalar has a ':' for the asking
     if (type.is_scalar()) {
-      fl.Error(absl::StrCat("unsupported tensor index: ", tile.Describe(), " is a scalar, indexed with ", one.Describe()),
-               type.is_pointer() ? "write tl.load(pointer + offset)" : "");
+      fl.Error(
+          absl::StrCat("unsupported tensor index: ", tile.Describe(), " is a scalar, indexed with ", one.Describe()),
+          type.is_pointer() ? "write tl.load(pointer + offset)" : "");
       return std::nullopt;
     }
     if (static_cast<int>(axes.size()) == type.rank()) {
@@ -66,7 +69,8 @@ static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, 
       }
       part[1] = std::min(part[1], extent);
       if (part[2] < 1) {
-        fl.Error(absl::StrCat("the step of a slice of a tile must be positive, found ", part[2]), "use tl.flip to reverse");
+        fl.Error(absl::StrCat("the step of a slice of a tile must be positive, found ", part[2]),
+                 "use tl.flip to reverse");
         return std::nullopt;
       }
       if (part[0] < 0 || part[0] >= part[1]) {
@@ -81,7 +85,8 @@ static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, 
       const bool integer = one.AsKnownInt() || (one.is_ssa() && one.type().is_scalar() && one.type().is_integer());
       if (!integer || type.is_pointer()) {
         if (type.is_pointer()) {
-          fl.Error(absl::StrCat("a pointer can't be indexed, found ", tile.Describe()), "write tl.load(pointer + offset)");
+          fl.Error(absl::StrCat("a pointer can't be indexed, found ", tile.Describe()),
+                   "write tl.load(pointer + offset)");
         } else {
           fl.Error(absl::StrCat("unsupported tensor index: ", one.Describe()), kPortableWay);
         }
@@ -92,7 +97,8 @@ static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, 
       if (std::optional<Int> known = one.AsKnownInt()) {
         const Int at = *known < 0 ? *known + extent : *known;
         if (at < 0 || at >= extent) {
-          fl.Error(absl::StrCat("index ", IntToString(*known), " is outside axis ", axes.size(), " of ", type.ToString()));
+          fl.Error(
+              absl::StrCat("index ", IntToString(*known), " is outside axis ", axes.size(), " of ", type.ToString()));
           return std::nullopt;
         }
         axis.integer = Value::Of(at);
@@ -121,7 +127,9 @@ Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>&
     run_time = run_time || (a.is_integer && a.count == 0);
   }
   if (!whole) {
-    if (!AllowExtension(absl::StrCat("a tile is indexed with ':' and None only, found an index into ", tile.type().ToString()), kPortableWay)) {
+    if (!AllowExtension(
+            absl::StrCat("a tile is indexed with ':' and None only, found an index into ", tile.type().ToString()),
+            kPortableWay)) {
       return Value();
     }
     if (all_integers) {
@@ -133,7 +141,8 @@ Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>&
       }
       result = emitter_.Create1(Op::kExtract, operands, tile.type().AsScalar());
     } else if (run_time) {
-      return Error("an index known at run time only must come with integers for all axes", "use tl.gather for a row at a run-time index");
+      return Error("an index known at run time only must come with integers for all axes",
+                   "use tl.gather for a row at a run-time index");
     } else {
       Type::Shape part, kept;
       std::vector<int64_t> starts, steps;
@@ -144,7 +153,8 @@ Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>&
         steps.push_back(a.step);
       }
       result = emitter_.Create1(Op::kSlice, {tile.id()}, tile.type().WithShape(part), {starts, steps});
-      if (kept != part) result = emitter_.Create1(Op::kReshape, {result.id()}, tile.type().WithShape(kept), {int64_t{0}});
+      if (kept != part)
+        result = emitter_.Create1(Op::kReshape, {result.id()}, tile.type().WithShape(kept), {int64_t{0}});
     }
   }
   for (int axis : new_axes) result = emitter_.ExpandDims(result, axis);
@@ -152,7 +162,9 @@ Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>&
 }
 
 Value FunctionLowering::SetTileItem(const Value& tile, const std::vector<Value>& indices, const Value& given) {
-  if (!AllowExtension("elements of a tile can't be assigned in Triton", "use tl.where with a mask of the positions to change")) return Value();
+  if (!AllowExtension("elements of a tile can't be assigned in Triton",
+                      "use tl.where with a mask of the positions to change"))
+    return Value();
   std::vector<int> new_axes;
   std::optional<std::vector<AxisIndex>> axes = ParseIndices(*this, tile, indices, &new_axes);
   if (!axes) return Value();
@@ -197,7 +209,9 @@ Value FunctionLowering::SetTileItem(const Value& tile, const std::vector<Value>&
   mask = emitter_.BroadcastTo(mask, tile.type().shape(), "assignment to a part of a tile");
   // The value has the axes that are whole, in order.
   for (size_t i = 0; i < axes->size() && !value.type().is_scalar(); ++i) {
-    if ((*axes)[i].is_integer) value = emitter_.ExpandDims(value, static_cast<int>(std::min<size_t>(i, static_cast<size_t>(value.type().rank()))));
+    if ((*axes)[i].is_integer)
+      value =
+          emitter_.ExpandDims(value, static_cast<int>(std::min<size_t>(i, static_cast<size_t>(value.type().rank()))));
   }
   value = emitter_.BroadcastTo(value, tile.type().shape(), "assignment to a part of a tile");
   if (mask.is_error() || value.is_error()) return Value();

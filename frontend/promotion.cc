@@ -48,9 +48,8 @@ Promotion Promote(DType a, bool a_is_number, DType b, bool b_is_number, bool for
     return {DType::kNone, absl::StrCat("unexpected types ", vm::InfoOf(a).text, " and ", vm::InfoOf(b).text)};
   }
   if (for_division && vm::IsSignedInteger(a) != vm::IsSignedInteger(b)) {
-    return {DType::kNone,
-            absl::StrCat("Cannot use /, // or % with ", vm::InfoOf(a).text, " and ", vm::InfoOf(b).text,
-                         " because they have different signedness; cast one of them explicitly")};
+    return {DType::kNone, absl::StrCat("Cannot use /, // or % with ", vm::InfoOf(a).text, " and ", vm::InfoOf(b).text,
+                                       " because they have different signedness; cast one of them explicitly")};
   }
   return {PromoteIntegers(a, b), ""};
 }
@@ -66,8 +65,9 @@ DType DTypeOfNumber(const Constant& number) {
   }
   if (const double* d = std::get_if<double>(&number)) {
     const double magnitude = std::fabs(*d);
-    const bool fits = magnitude == 0 || std::isinf(*d) || std::isnan(*d) ||
-                      (magnitude >= std::numeric_limits<float>::min() && magnitude <= std::numeric_limits<float>::max());
+    const bool fits =
+        magnitude == 0 || std::isinf(*d) || std::isnan(*d) ||
+        (magnitude >= std::numeric_limits<float>::min() && magnitude <= std::numeric_limits<float>::max());
     return fits ? DType::kF32 : DType::kF64;
   }
   return DType::kNone;

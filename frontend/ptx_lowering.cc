@@ -1,7 +1,7 @@
 // tl.inline_asm_elementwise: PTX on registers to tile ops.
 //
-// Each register is a tile with one element for each group of `pack` elements. Elements narrower than 32 bits share registers,
-// lowest first: four i8 or two f16 are one .b32 register, as Triton lays them out.
+// Each register is a tile with one element for each group of `pack` elements. Elements narrower than 32 bits share
+// registers, lowest first: four i8 or two f16 are one .b32 register, as Triton lays them out.
 #include <algorithm>
 #include <map>
 
@@ -23,13 +23,14 @@ struct PtxType {
   const char* name;
   DType dtype;
 };
-constexpr PtxType kTypes[] = {{"b8", DType::kU8},   {"u8", DType::kU8},   {"s8", DType::kI8},   {"b16", DType::kU16},
-                              {"u16", DType::kU16}, {"s16", DType::kI16}, {"b32", DType::kU32}, {"u32", DType::kU32},
-                              {"s32", DType::kI32}, {"b64", DType::kU64}, {"u64", DType::kU64}, {"s64", DType::kI64},
+constexpr PtxType kTypes[] = {{"b8", DType::kU8},   {"u8", DType::kU8},     {"s8", DType::kI8},   {"b16", DType::kU16},
+                              {"u16", DType::kU16}, {"s16", DType::kI16},   {"b32", DType::kU32}, {"u32", DType::kU32},
+                              {"s32", DType::kI32}, {"b64", DType::kU64},   {"u64", DType::kU64}, {"s64", DType::kI64},
                               {"f16", DType::kF16}, {"bf16", DType::kBF16}, {"f32", DType::kF32}, {"f64", DType::kF64},
                               {"pred", DType::kI1}};
 // Two narrow floats in one register.
-constexpr PtxType kPairTypes[] = {{"f16x2", DType::kF16}, {"bf16x2", DType::kBF16}, {"e4m3x2", DType::kF8E4M3}, {"e5m2x2", DType::kF8E5M2}};
+constexpr PtxType kPairTypes[] = {
+    {"f16x2", DType::kF16}, {"bf16x2", DType::kBF16}, {"e4m3x2", DType::kF8E4M3}, {"e5m2x2", DType::kF8E5M2}};
 
 DType Find(absl::Span<const PtxType> types, absl::string_view name) {
   for (const PtxType& t : types) {
@@ -77,7 +78,8 @@ class PtxLowering {
     return std::find(at_->modifiers.begin(), at_->modifiers.end(), modifier) != at_->modifiers.end();
   }
   bool HasVector() const {
-    return std::any_of(at_->operands.begin(), at_->operands.end(), [](const PtxOperand& o) { return o.kind == PtxOperand::Kind::kVector; });
+    return std::any_of(at_->operands.begin(), at_->operands.end(),
+                       [](const PtxOperand& o) { return o.kind == PtxOperand::Kind::kVector; });
   }
   vm::Rounding Rounding() const {
     if (Has("rz") || Has("rzi")) return vm::Rounding::kTowardZero;
@@ -95,7 +97,9 @@ class PtxLowering {
     const Type type = Type::Tile(shape_, dtype);
     if (operand.kind == PtxOperand::Kind::kNumber) {
       if (operand.is_float || vm::IsFloat(dtype)) {
-        return e_.MakeConstant(type, Constant(operand.is_float ? operand.number : static_cast<double>(static_cast<int64_t>(operand.bits))));
+        return e_.MakeConstant(
+            type,
+            Constant(operand.is_float ? operand.number : static_cast<double>(static_cast<int64_t>(operand.bits))));
       }
       return e_.MakeConstant(type, Constant(Int{static_cast<int64_t>(operand.bits)}));
     }
@@ -107,10 +111,12 @@ class PtxLowering {
       value = it->second;
     }
     if (value.is_error() && operand.name.substr(0, 1) == "%") {
-      return fl_.Error(absl::StrCat("tl.inline_asm_elementwise: the special register '", operand.name, "' is not supported"));
+      return fl_.Error(
+          absl::StrCat("tl.inline_asm_elementwise: the special register '", operand.name, "' is not supported"));
     }
     if (value.is_error()) {
-      return fl_.Error(absl::StrCat("tl.inline_asm_elementwise: a register is read before it is written in '", at_->text, "'"));
+      return fl_.Error(
+          absl::StrCat("tl.inline_asm_elementwise: a register is read before it is written in '", at_->text, "'"));
     }
     const int have = vm::InfoOf(value.type().dtype()).bits, want = vm::InfoOf(dtype).bits;
     if (have != want && (have == 1 || want == 1)) return UnsupportedValue();
@@ -134,7 +140,8 @@ class PtxLowering {
       if (p == registers_.end()) return Unsupported();
       const Value condition = at_->predicate_negated ? e_.Unary("not", p->second) : p->second;
       // A register that was not written before is only read under the same condition.
-      const Value old = slot->is_error() ? e_.MakeConstant(value.type(), Constant(Int{0})) : e_.Bitcast(*slot, value.type().AsScalar());
+      const Value old = slot->is_error() ? e_.MakeConstant(value.type(), Constant(Int{0}))
+                                         : e_.Bitcast(*slot, value.type().AsScalar());
       value = e_.Create1(Op::kSelect, {condition.id(), value.id(), old.id()}, value.type());
     }
     *slot = value;
@@ -153,7 +160,9 @@ class PtxLowering {
     if (unpack) {
       const Value source = Read(1, whole);
       for (int i = 0; i < n; ++i) {
-        if (source.is_error() || !Write(parts[static_cast<size_t>(i)], e_.Cast(Shift(Op::kShr, source, i * (bits / n)), part))) return false;
+        if (source.is_error() ||
+            !Write(parts[static_cast<size_t>(i)], e_.Cast(Shift(Op::kShr, source, i * (bits / n)), part)))
+          return false;
       }
       return true;
     }
@@ -175,8 +184,9 @@ class PtxLowering {
   bool Compare() {
     if (types_.size() != 1 || at_->operands.size() != 3 || at_->modifiers.empty()) return Unsupported();
     const std::string& name = at_->modifiers[0];
-    static const std::pair<const char*, const char*> kNames[] = {{"eq", "=="}, {"ne", "!="}, {"neu", "!="}, {"lt", "<"}, {"le", "<="},
-                                                                 {"gt", ">"},  {"ge", ">="}, {"lo", "<"},   {"ls", "<="}, {"hi", ">"}, {"hs", ">="}};
+    static const std::pair<const char*, const char*> kNames[] = {{"eq", "=="}, {"ne", "!="}, {"neu", "!="}, {"lt", "<"},
+                                                                 {"le", "<="}, {"gt", ">"},  {"ge", ">="},  {"lo", "<"},
+                                                                 {"ls", "<="}, {"hi", ">"},  {"hs", ">="}};
     for (const auto& [ptx, op] : kNames) {
       if (name != ptx) continue;
       const Value a = Read(1, types_[0]), b = Read(2, types_[0]);
@@ -191,7 +201,8 @@ class PtxLowering {
     const DType source = types_.back();
     const int bits = vm::InfoOf(narrow).bits;
     const DType part = UnsignedOfBits(bits), whole = UnsignedOfBits(2 * bits);
-    Value high = e_.Cast(Read(1, source), Type::Scalar(narrow), Rounding()), low = e_.Cast(Read(2, source), Type::Scalar(narrow), Rounding());
+    Value high = e_.Cast(Read(1, source), Type::Scalar(narrow), Rounding()),
+          low = e_.Cast(Read(2, source), Type::Scalar(narrow), Rounding());
     if (high.is_error() || low.is_error()) return Value();
     high = Shift(Op::kShl, e_.Cast(e_.Bitcast(high, Type::Scalar(part)), whole), bits);
     low = e_.Cast(e_.Bitcast(low, Type::Scalar(part)), whole);
@@ -208,7 +219,11 @@ class PtxLowering {
     Value x = Read(1, types_[1]);
     if (x.is_error()) return x;
     if (vm::IsFloat(types_[1]) && (vm::IsInteger(types_[0]) || types_[0] == types_[1])) {
-      const Op round = Has("rni") ? Op::kRint : Has("rmi") ? Op::kFloor : Has("rpi") ? Op::kCeil : Has("rzi") ? Op::kTrunc : Op::kCopySign;
+      const Op round = Has("rni")   ? Op::kRint
+                       : Has("rmi") ? Op::kFloor
+                       : Has("rpi") ? Op::kCeil
+                       : Has("rzi") ? Op::kTrunc
+                                    : Op::kCopySign;
       if (round != Op::kCopySign) x = e_.Elementwise(round, {x});
       return e_.Cast(x, types_[0]);
     }
@@ -237,7 +252,8 @@ class PtxLowering {
 
   // prmt.b32 with a constant selector: each result byte is one of the eight of {b, a}, perhaps its sign repeated.
   Value PermuteBytes() {
-    if (at_->operands.size() != 4 || at_->operands[3].kind != PtxOperand::Kind::kNumber || at_->modifiers.size() != 1) return UnsupportedValue();
+    if (at_->operands.size() != 4 || at_->operands[3].kind != PtxOperand::Kind::kNumber || at_->modifiers.size() != 1)
+      return UnsupportedValue();
     const Value sources[] = {Read(1, DType::kU32), Read(2, DType::kU32)};
     if (sources[0].is_error() || sources[1].is_error()) return Value();
     Value result = e_.MakeConstant(sources[0].type(), Constant(Int{0}));
@@ -245,9 +261,10 @@ class PtxLowering {
       const int selector = static_cast<int>(at_->operands[3].bits >> (4 * i) & 0xf);
       Value byte = e_.Cast(Shift(Op::kShr, sources[(selector & 4) != 0 ? 1 : 0], 8 * (selector & 3)), DType::kU8);
       if ((selector & 8) != 0) {
-        byte = e_.Bitcast(e_.Elementwise(Op::kShr, {e_.Bitcast(byte, Type::Scalar(DType::kI8)),
-                                                    e_.MakeConstant(byte.type().WithDType(DType::kI8), Constant(Int{7}))}),
-                          Type::Scalar(DType::kU8));
+        byte =
+            e_.Bitcast(e_.Elementwise(Op::kShr, {e_.Bitcast(byte, Type::Scalar(DType::kI8)),
+                                                 e_.MakeConstant(byte.type().WithDType(DType::kI8), Constant(Int{7}))}),
+                       Type::Scalar(DType::kU8));
       }
       result = e_.Elementwise(Op::kOrI, {result, Shift(Op::kShl, e_.Cast(byte, DType::kU32), 8 * i)});
     }
@@ -259,8 +276,10 @@ class PtxLowering {
     const Value low = Read(1, DType::kU32), high = Read(2, DType::kU32), count = Read(3, DType::kU32);
     if (low.is_error() || high.is_error() || count.is_error()) return Value();
     const auto constant = [&](const Value& like, Int n) { return e_.MakeConstant(like.type(), Constant(n)); };
-    const Value bits = Has("wrap") ? e_.Elementwise(Op::kAndI, {count, constant(count, 31)}) : e_.Elementwise(Op::kMinI, {count, constant(count, 32)});
-    const Value both = e_.Elementwise(Op::kOrI, {Shift(Op::kShl, e_.Cast(high, DType::kU64), 32), e_.Cast(low, DType::kU64)});
+    const Value bits = Has("wrap") ? e_.Elementwise(Op::kAndI, {count, constant(count, 31)})
+                                   : e_.Elementwise(Op::kMinI, {count, constant(count, 32)});
+    const Value both =
+        e_.Elementwise(Op::kOrI, {Shift(Op::kShl, e_.Cast(high, DType::kU64), 32), e_.Cast(low, DType::kU64)});
     const Value shifted = e_.Elementwise(Has("l") ? Op::kShl : Op::kShr, {both, e_.Cast(bits, DType::kU64)});
     return e_.Cast(Has("l") ? Shift(Op::kShr, shifted, 32) : shifted, DType::kU32);
   }
@@ -275,13 +294,16 @@ class PtxLowering {
     const DType type = types_[0];
     const bool is_float = vm::IsFloat(type);
     const size_t inputs = at_->operands.size() - 1;
-    static const std::pair<const char*, Op> kUnaryFloat[] = {{"ex2", Op::kExp2},   {"lg2", Op::kLog2}, {"tanh", Op::kTanh}, {"sin", Op::kSin},
-                                                             {"cos", Op::kCos},    {"rsqrt", Op::kRsqrt}, {"neg", Op::kNegF}, {"abs", Op::kAbsF}};
-    static const std::pair<const char*, Op> kUnaryInt[] = {{"popc", Op::kPopc}, {"clz", Op::kClz}, {"brev", Op::kBrev}, {"abs", Op::kAbsI}};
-    static const std::pair<const char*, Op> kBinaryInt[] = {{"add", Op::kAddI}, {"sub", Op::kSubI}, {"div", Op::kDivI}, {"rem", Op::kRemI},
-                                                            {"min", Op::kMinI}, {"max", Op::kMaxI}, {"and", Op::kAndI}, {"or", Op::kOrI},
-                                                            {"xor", Op::kXorI}};
-    static const std::pair<const char*, Op> kBinaryFloat[] = {{"add", Op::kAddF}, {"sub", Op::kSubF}, {"mul", Op::kMulF}, {"div", Op::kDivF}};
+    static const std::pair<const char*, Op> kUnaryFloat[] = {
+        {"ex2", Op::kExp2}, {"lg2", Op::kLog2},    {"tanh", Op::kTanh}, {"sin", Op::kSin},
+        {"cos", Op::kCos},  {"rsqrt", Op::kRsqrt}, {"neg", Op::kNegF},  {"abs", Op::kAbsF}};
+    static const std::pair<const char*, Op> kUnaryInt[] = {
+        {"popc", Op::kPopc}, {"clz", Op::kClz}, {"brev", Op::kBrev}, {"abs", Op::kAbsI}};
+    static const std::pair<const char*, Op> kBinaryInt[] = {{"add", Op::kAddI}, {"sub", Op::kSubI}, {"div", Op::kDivI},
+                                                            {"rem", Op::kRemI}, {"min", Op::kMinI}, {"max", Op::kMaxI},
+                                                            {"and", Op::kAndI}, {"or", Op::kOrI},   {"xor", Op::kXorI}};
+    static const std::pair<const char*, Op> kBinaryFloat[] = {
+        {"add", Op::kAddF}, {"sub", Op::kSubF}, {"mul", Op::kMulF}, {"div", Op::kDivF}};
     if (root == "mov" && inputs == 1) return Read(1, type);
     if (root == "selp" && inputs == 3) {
       const Value a = Read(1, type), b = Read(2, type), p = Read(3, DType::kI1);
@@ -300,7 +322,8 @@ class PtxLowering {
         if (root == name) return e_.Elementwise(op, in);
       }
       if (root == "sqrt") return e_.Elementwise(Op::kSqrt, in, attrs());
-      if (root == "rcp") return e_.Elementwise(Op::kDivF, {e_.MakeConstant(in[0].type(), Constant(1.0)), in[0]}, attrs());
+      if (root == "rcp")
+        return e_.Elementwise(Op::kDivF, {e_.MakeConstant(in[0].type(), Constant(1.0)), in[0]}, attrs());
     }
     if (is_float && inputs == 2) {
       for (const auto& [name, op] : kBinaryFloat) {
@@ -366,13 +389,17 @@ Value JoinGroups(Emitter& e, const std::vector<Value>& columns) {
   Value rows = e.ExpandDims(columns[0], 1);
   for (size_t j = 1; j < columns.size(); ++j) {
     const Value next = e.ExpandDims(columns[j], 1);
-    rows = e.Create1(Op::kCat, {rows.id(), next.id()}, next.type().WithShape({groups, static_cast<int64_t>(j) + 1}), {int64_t{1}, int64_t{0}});
+    rows = e.Create1(Op::kCat, {rows.id(), next.id()}, next.type().WithShape({groups, static_cast<int64_t>(j) + 1}),
+                     {int64_t{1}, int64_t{0}});
   }
-  return e.Create1(Op::kReshape, {rows.id()}, rows.type().WithShape({groups * static_cast<int64_t>(columns.size())}), {int64_t{0}});
+  return e.Create1(Op::kReshape, {rows.id()}, rows.type().WithShape({groups * static_cast<int64_t>(columns.size())}),
+                   {int64_t{0}});
 }
 
 // How many elements of this type share a register when `pack` elements are processed together.
-int64_t ElementsPerRegister(DType dtype, int64_t pack) { return std::min<int64_t>(pack, std::max(1, 32 / std::max(8, vm::InfoOf(dtype).bits))); }
+int64_t ElementsPerRegister(DType dtype, int64_t pack) {
+  return std::min<int64_t>(pack, std::max(1, 32 / std::max(8, vm::InfoOf(dtype).bits)));
+}
 
 }  // namespace
 
@@ -406,18 +433,22 @@ Value BuiltinInlineAsm(FunctionLowering& fl, BuiltinCall& call) {
   const Type::Shape shape = inputs[0].type().shape();
   const int64_t elements = inputs[0].type().num_elements();
   if (*pack < 1 || elements % *pack != 0) {
-    return fl.Error(absl::StrCat("tl.inline_asm_elementwise: pack must divide the ", elements, " elements, found ", *pack));
+    return fl.Error(
+        absl::StrCat("tl.inline_asm_elementwise: pack must divide the ", elements, " elements, found ", *pack));
   }
   const int64_t groups = elements / *pack;
 
   // Registers: first those of the outputs, unwritten; then those of the inputs.
   std::vector<Value> registers;
-  for (DType dtype : outputs) registers.resize(registers.size() + static_cast<size_t>(*pack / ElementsPerRegister(dtype, *pack)));
+  for (DType dtype : outputs)
+    registers.resize(registers.size() + static_cast<size_t>(*pack / ElementsPerRegister(dtype, *pack)));
   const size_t num_outputs = registers.size();
   for (const Value& input : inputs) {
-    if (!input.type().is_number()) return fl.Error(absl::StrCat("tl.inline_asm_elementwise: expected numbers, found ", input.type().ToString()));
-    Value flat = shape.empty() ? e.Create1(Op::kSplat, {input.id()}, input.type().WithShape({1}))
-                               : e.Create1(Op::kReshape, {input.id()}, input.type().WithShape({elements}), {int64_t{0}});
+    if (!input.type().is_number())
+      return fl.Error(absl::StrCat("tl.inline_asm_elementwise: expected numbers, found ", input.type().ToString()));
+    Value flat = shape.empty()
+                     ? e.Create1(Op::kSplat, {input.id()}, input.type().WithShape({1}))
+                     : e.Create1(Op::kReshape, {input.id()}, input.type().WithShape({elements}), {int64_t{0}});
     const DType dtype = input.type().dtype();
     const int bits = std::max(8, vm::InfoOf(dtype).bits);
     if (vm::IsBool(dtype)) flat = e.Cast(flat, DType::kU8);
@@ -429,7 +460,8 @@ Value BuiltinInlineAsm(FunctionLowering& fl, BuiltinCall& call) {
       }
       Value packed;
       for (int64_t i = 0; i < shared; ++i) {
-        Value one = e.Cast(e.Bitcast(PickOfGroup(e, flat, *pack, first + i), Type::Scalar(UnsignedOfBits(bits))), DType::kU32);
+        Value one =
+            e.Cast(e.Bitcast(PickOfGroup(e, flat, *pack, first + i), Type::Scalar(UnsignedOfBits(bits))), DType::kU32);
         if (i > 0) one = e.Elementwise(Op::kShl, {one, e.MakeConstant(one.type(), Constant(Int{i * bits}))});
         packed = i == 0 ? one : e.Elementwise(Op::kOrI, {packed, one});
       }
@@ -437,10 +469,11 @@ Value BuiltinInlineAsm(FunctionLowering& fl, BuiltinCall& call) {
     }
   }
   size_t declared = 0;
-  for (absl::string_view one : absl::StrSplit(*constraints, ',')) declared += absl::StripAsciiWhitespace(one).empty() ? 0 : 1;
+  for (absl::string_view one : absl::StrSplit(*constraints, ','))
+    declared += absl::StripAsciiWhitespace(one).empty() ? 0 : 1;
   if (declared != registers.size()) {
-    return fl.Error(absl::StrCat("tl.inline_asm_elementwise: ", declared, " constraints for ", num_outputs, " output and ",
-                                 registers.size() - num_outputs, " input registers"));
+    return fl.Error(absl::StrCat("tl.inline_asm_elementwise: ", declared, " constraints for ", num_outputs,
+                                 " output and ", registers.size() - num_outputs, " input registers"));
   }
 
   PtxLowering lowering(fl, std::move(registers), {groups});

@@ -36,8 +36,10 @@ std::string Clean(absl::string_view text) {
       if (vector_depth == 0) continue;
       --vector_depth;
     }
-    if (ch == ';') statement_start = true;
-    else if (std::isspace(static_cast<unsigned char>(ch)) == 0) statement_start = false;
+    if (ch == ';')
+      statement_start = true;
+    else if (std::isspace(static_cast<unsigned char>(ch)) == 0)
+      statement_start = false;
     out += ch == '\n' || ch == '\t' || ch == '\r' ? ' ' : ch;
   }
   return out;
@@ -137,7 +139,8 @@ absl::StatusOr<std::vector<PtxInstruction>> ParsePtx(absl::string_view text) {
     instruction.modifiers.assign(name.begin() + 1, name.end());
     for (const std::string& part : SplitOperands(statement.substr(blank))) {
       absl::StatusOr<PtxOperand> operand = ParseOperand(part, 0);
-      if (!operand.ok()) return absl::InvalidArgumentError(absl::StrCat(operand.status().message(), " in '", instruction.text, "'"));
+      if (!operand.ok())
+        return absl::InvalidArgumentError(absl::StrCat(operand.status().message(), " in '", instruction.text, "'"));
       instruction.operands.push_back(*std::move(operand));
     }
     instructions.push_back(std::move(instruction));

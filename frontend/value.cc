@@ -18,7 +18,8 @@ std::string Value::Describe() const {
     case ValueKind::kTuple: {
       constexpr size_t kShown = 6;  // of a list that was meant to be a tensor, a few are enough
       const absl::Span<const Value> shown = absl::MakeConstSpan(items_).subspan(0, kShown);
-      return absl::StrCat("(", absl::StrJoin(shown, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
+      return absl::StrCat("(",
+                          absl::StrJoin(shown, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
                           items_.size() > kShown ? absl::StrCat(", ... ", items_.size(), " in all") : "", ")");
     }
     case ValueKind::kHost:

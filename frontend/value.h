@@ -87,12 +87,12 @@ class Value {
   // Of a descriptor: its shape and strides as values, in `items`.
   void set_items(std::vector<Value> items) { items_ = std::move(items); }
 
-  const Constant& constant() const { return constant_; }             // of kConstant
-  const std::vector<Value>& items() const { return items_; }         // of kTuple, kMethod (self), kRange, kSlice
+  const Constant& constant() const { return constant_; }      // of kConstant
+  const std::vector<Value>& items() const { return items_; }  // of kTuple, kMethod (self), kRange, kSlice
   std::vector<Value>& items() { return items_; }
   const std::vector<std::string>& fields() const { return fields_; }  // of kTuple: names, or empty
-  const HostPtr& host() const { return host_; }                      // of kHost, kMethod
-  const std::string& name() const { return name_; }                  // of kMethod
+  const HostPtr& host() const { return host_; }                       // of kHost, kMethod
+  const std::string& name() const { return name_; }                   // of kMethod
   const std::shared_ptr<const RangeOptions>& range() const { return range_; }
 
   // The constant that this is or is known to be.

@@ -149,12 +149,22 @@ class Converter {
   // What people call the syntax behind a class of Python's ast.
   static std::string NameOfSyntax(const std::string& type) {
     static const std::pair<const char*, const char*> kNames[] = {
-        {"Yield", "'yield'"},      {"YieldFrom", "'yield from'"}, {"Await", "'await'"},
-        {"Dict", "a dictionary"},  {"DictComp", "a dictionary"},  {"Set", "a set"},
-        {"SetComp", "a set"},      {"ListComp", "a comprehension with more than one 'for'"},
-        {"Try", "try"},            {"TryStar", "try"},            {"Match", "match"},
-        {"ClassDef", "class"},     {"AsyncFor", "async for"},     {"AsyncWith", "async with"},
-        {"AsyncFunctionDef", "async def"}, {"TypeAlias", "type"}};
+        {"Yield", "'yield'"},
+        {"YieldFrom", "'yield from'"},
+        {"Await", "'await'"},
+        {"Dict", "a dictionary"},
+        {"DictComp", "a dictionary"},
+        {"Set", "a set"},
+        {"SetComp", "a set"},
+        {"ListComp", "a comprehension with more than one 'for'"},
+        {"Try", "try"},
+        {"TryStar", "try"},
+        {"Match", "match"},
+        {"ClassDef", "class"},
+        {"AsyncFor", "async for"},
+        {"AsyncWith", "async with"},
+        {"AsyncFunctionDef", "async def"},
+        {"TypeAlias", "type"}};
     for (const auto& [from, to] : kNames) {
       if (type == from) return to;
     }
@@ -196,8 +206,9 @@ class Converter {
 
   static std::string BinaryOp(py::handle op) {
     static const std::pair<const char*, const char*> kOps[] = {
-        {"Add", "+"},    {"Sub", "-"},   {"Mult", "*"},   {"Div", "/"},    {"FloorDiv", "//"}, {"Mod", "%"},   {"Pow", "**"},
-        {"MatMult", "@"}, {"LShift", "<<"}, {"RShift", ">>"}, {"BitAnd", "&"}, {"BitOr", "|"},     {"BitXor", "^"}};
+        {"Add", "+"},    {"Sub", "-"},   {"Mult", "*"},    {"Div", "/"},     {"FloorDiv", "//"},
+        {"Mod", "%"},    {"Pow", "**"},  {"MatMult", "@"}, {"LShift", "<<"}, {"RShift", ">>"},
+        {"BitAnd", "&"}, {"BitOr", "|"}, {"BitXor", "^"}};
     const std::string name = TypeName(op);
     for (const auto& [from, to] : kOps) {
       if (name == from) return to;
@@ -206,9 +217,9 @@ class Converter {
   }
 
   static std::string CompareOp(py::handle op) {
-    static const std::pair<const char*, const char*> kOps[] = {{"Eq", "=="}, {"NotEq", "!="}, {"Lt", "<"},      {"LtE", "<="},
-                                                               {"Gt", ">"},  {"GtE", ">="},   {"Is", "is"},     {"IsNot", "is not"},
-                                                               {"In", "in"}, {"NotIn", "not in"}};
+    static const std::pair<const char*, const char*> kOps[] = {
+        {"Eq", "=="},  {"NotEq", "!="}, {"Lt", "<"},         {"LtE", "<="}, {"Gt", ">"},
+        {"GtE", ">="}, {"Is", "is"},    {"IsNot", "is not"}, {"In", "in"},  {"NotIn", "not in"}};
     const std::string name = TypeName(op);
     for (const auto& [from, to] : kOps) {
       if (name == from) return to;

@@ -9,8 +9,8 @@
 
 namespace trivet::python {
 
-// `source`: what JITFunction._source() gives: (ast.FunctionDef, file name, lines of the function's source, number of the
-// first line, columns that were cut from the left). Throws Python exceptions.
+// `source`: what JITFunction._source() gives: (ast.FunctionDef, file name, lines of the function's source, number of
+// the first line, columns that were cut from the left). Throws Python exceptions.
 frontend::FunctionDef ConvertFunction(const pybind11::tuple& source);
 
 }  // namespace trivet::python

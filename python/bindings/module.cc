@@ -81,8 +81,9 @@ frontend::ArgumentSpec SpecOf(const py::tuple& spec) {
 }
 
 // Gives (module or None, [diagnostics as text], [(function, name, value)] of the globals used).
-py::tuple Compile(const py::object& kernel, const py::list& specs, const std::vector<std::pair<std::string, std::string>>& options,
-                  bool allow_plain_globals, const std::string& portability) {
+py::tuple Compile(const py::object& kernel, const py::list& specs,
+                  const std::vector<std::pair<std::string, std::string>>& options, bool allow_plain_globals,
+                  const std::string& portability) {
   PythonHost host;
   frontend::CompileRequest request;
   request.kernel = WrapObject(kernel);
@@ -178,8 +179,9 @@ const char* ErrorClassOf(vm::TrapKind kind) {
 }
 
 // Runs the grid. Gives None, or (name of the exception class, message) of a trap. Other errors are exceptions.
-py::object Launch(PyModule& module, const std::array<int64_t, 3>& grid, const py::list& arguments, const py::list& allocations,
-                  const std::string& schedule, int threads, uint64_t seed, int64_t max_steps, const py::object& write) {
+py::object Launch(PyModule& module, const std::array<int64_t, 3>& grid, const py::list& arguments,
+                  const py::list& allocations, const std::string& schedule, int threads, uint64_t seed,
+                  int64_t max_steps, const py::object& write) {
   vm::LaunchRequest request;
   request.kernel = module.kernel();
   request.grid = grid;
@@ -220,10 +222,14 @@ PYBIND11_MODULE(_trivet, m) {
   m.doc() = "Trivet's C++ core: frontend, tile bytecode, reference interpreter.";
 
   py::class_<PyModule, std::shared_ptr<PyModule>>(m, "Module", "A verified module of tile bytecode.")
-      .def("to_bytes", [](const PyModule& self) { return ToBytes(vm::WriteModule(self.module())); }, "The .tvbc file.")
-      .def("to_text",
-           [](const PyModule& self, bool locations) { return vm::Print(self.module(), vm::PrintOptions{.locations = locations}); },
-           py::arg("locations") = false, "The text form (.tvt).")
+      .def(
+          "to_bytes", [](const PyModule& self) { return ToBytes(vm::WriteModule(self.module())); }, "The .tvbc file.")
+      .def(
+          "to_text",
+          [](const PyModule& self, bool locations) {
+            return vm::Print(self.module(), vm::PrintOptions{.locations = locations});
+          },
+          py::arg("locations") = false, "The text form (.tvt).")
       .def_property_readonly("kernel", &PyModule::kernel, "Name of the kernel.")
       .def_property_readonly("metadata",
                              [](const PyModule& self) {
@@ -245,10 +251,10 @@ PYBIND11_MODULE(_trivet, m) {
           "(name, type) of each parameter of the kernel.");
 
   m.def("register_classes", &RegisterClasses);
-  m.def("compile", &Compile, py::arg("kernel"), py::arg("specs"), py::arg("options"), py::arg("allow_plain_globals") = false,
-        py::arg("portability") = "off");
-  m.def("launch", &Launch, py::arg("module"), py::arg("grid"), py::arg("arguments"), py::arg("allocations"), py::arg("schedule"),
-        py::arg("threads"), py::arg("seed"), py::arg("max_steps"), py::arg("write"));
+  m.def("compile", &Compile, py::arg("kernel"), py::arg("specs"), py::arg("options"),
+        py::arg("allow_plain_globals") = false, py::arg("portability") = "off");
+  m.def("launch", &Launch, py::arg("module"), py::arg("grid"), py::arg("arguments"), py::arg("allocations"),
+        py::arg("schedule"), py::arg("threads"), py::arg("seed"), py::arg("max_steps"), py::arg("write"));
   m.def(
       "read",
       [](const py::bytes& bytes) {
@@ -265,18 +271,25 @@ PYBIND11_MODULE(_trivet, m) {
         return std::make_shared<PyModule>(std::move(module));
       },
       "Parses and verifies the text form.");
-  m.def("builtins", [] {
-    py::dict out;
-    for (const frontend::Builtin& b : frontend::AllBuiltins()) out[py::str(b.name)] = b.signature;
-    return out;
-  }, "Signature of each operation that the frontend knows.");
-  m.def("dtypes", [] {
-    py::list out;
-    for (const vm::DTypeInfo& info : vm::AllDTypes()) {
-      out.append(py::make_tuple(info.triton_name, info.bits, info.storage_bytes, static_cast<int>(info.dtype_class)));
-    }
-    return out;
-  }, "(name, bits, storage bytes, class) of each element type; class 1 bool, 2 signed, 3 unsigned, 4 float.");
+  m.def(
+      "builtins",
+      [] {
+        py::dict out;
+        for (const frontend::Builtin& b : frontend::AllBuiltins()) out[py::str(b.name)] = b.signature;
+        return out;
+      },
+      "Signature of each operation that the frontend knows.");
+  m.def(
+      "dtypes",
+      [] {
+        py::list out;
+        for (const vm::DTypeInfo& info : vm::AllDTypes()) {
+          out.append(
+              py::make_tuple(info.triton_name, info.bits, info.storage_bytes, static_cast<int>(info.dtype_class)));
+        }
+        return out;
+      },
+      "(name, bits, storage bytes, class) of each element type; class 1 bool, 2 signed, 3 unsigned, 4 float.");
 }
 
 }  // namespace trivet::python

@@ -83,7 +83,8 @@ Result OrPending(Result otherwise, const Work& work) {
 // True for NumPy's numbers, which are objects of their own: np.int64(3).
 bool IsNumpyNumber(const py::object& object) {
   return PyType_Check(object.ptr()) == 0 && py::hasattr(object, "dtype") && py::hasattr(object, "item") &&
-         py::hasattr(object, "ndim") && py::isinstance<py::int_>(object.attr("ndim")) && object.attr("ndim").cast<int>() == 0;
+         py::hasattr(object, "ndim") && py::isinstance<py::int_>(object.attr("ndim")) &&
+         object.attr("ndim").cast<int>() == 0;
 }
 
 // Unwraps tl.constexpr, perhaps several times.
@@ -123,7 +124,8 @@ class PythonValue : public frontend::HostValue {
         return py::cast<std::string>(object_);
       case HostKind::kBuiltin:
         if (object_.is(classes->constexpr_class)) return "constexpr";
-        if (py::object name = classes->python_functions.attr("get")(object_, py::none()); !name.is_none()) return Str(name);
+        if (py::object name = classes->python_functions.attr("get")(object_, py::none()); !name.is_none())
+          return Str(name);
         return Str(object_.attr("name"));
       case HostKind::kModule:
         return absl::StrCat("module '", Str(object_.attr("__name__")), "'");
@@ -198,9 +200,10 @@ class PythonValue : public frontend::HostValue {
       const py::module_ operators = py::module_::import("operator");
       if (op == "float()") return WrapObject(py::float_(object_));
       static const std::pair<const char*, const char*> kFunctions[] = {
-          {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "truediv"}, {"//", "floordiv"}, {"%", "mod"}, {"**", "pow"},
-          {"@", "matmul"}, {"<<", "lshift"}, {">>", "rshift"}, {"&", "and_"}, {"|", "or_"}, {"^", "xor"}, {"==", "eq"},
-          {"!=", "ne"}, {"<", "lt"}, {"<=", "le"}, {">", "gt"}, {">=", "ge"}, {"[]", "getitem"}};
+          {"+", "add"},  {"-", "sub"},  {"*", "mul"},    {"/", "truediv"}, {"//", "floordiv"},
+          {"%", "mod"},  {"**", "pow"}, {"@", "matmul"}, {"<<", "lshift"}, {">>", "rshift"},
+          {"&", "and_"}, {"|", "or_"},  {"^", "xor"},    {"==", "eq"},     {"!=", "ne"},
+          {"<", "lt"},   {"<=", "le"},  {">", "gt"},     {">=", "ge"},     {"[]", "getitem"}};
       const py::object right = UnwrapObject(other);
       for (const auto& [text, name] : kFunctions) {
         if (op == text) return WrapObject(operators.attr(name)(object_, right));
@@ -223,8 +226,7 @@ class PythonValue : public frontend::HostValue {
         p.annotation = kind[1].cast<std::string>();
       }
       frontend::FunctionDef* raw = def.release();
-      object_.attr("_frontend_tree") =
-          py::capsule(raw, [](void* p) { delete static_cast<frontend::FunctionDef*>(p); });
+      object_.attr("_frontend_tree") = py::capsule(raw, [](void* p) { delete static_cast<frontend::FunctionDef*>(p); });
       return raw;
     }));
   }
@@ -236,7 +238,8 @@ class PythonValue : public frontend::HostValue {
     });
   }
   bool IsConstexprGlobal(absl::string_view name) const override {
-    return OrPending(false, [&] { return object_.attr("_is_constexpr_global")(py::str(std::string(name))).cast<bool>(); });
+    return OrPending(false,
+                     [&] { return object_.attr("_is_constexpr_global")(py::str(std::string(name))).cast<bool>(); });
   }
   HostPtr DefaultOf(absl::string_view parameter) const override {
     return OrPending(HostPtr(), [&] {
@@ -277,7 +280,8 @@ class PythonValue : public frontend::HostValue {
           py::isinstance(self, classes->dtype)) {
         return HostKind::kHostCall;
       }
-      if (PyModule_Check(owner) != 0 && py::str(self.attr("__name__")).equal(py::str("math"))) return HostKind::kHostCall;
+      if (PyModule_Check(owner) != 0 && py::str(self.attr("__name__")).equal(py::str("math")))
+        return HostKind::kHostCall;
       if (PyCFunction_Check(raw) != 0) return HostKind::kCallable;
     }
     return HostKind::kObject;
@@ -291,8 +295,8 @@ class PythonValue : public frontend::HostValue {
 }  // namespace
 
 void RegisterClasses(const py::dict& given) {
-  classes = new Classes{given["constexpr"],  given["dtype"],        given["pointer_type"],      given["block_type"],
-                        given["Builtin"],    given["JITFunction"],  given["ConstexprFunction"], given["python_functions"],
+  classes = new Classes{given["constexpr"], given["dtype"],       given["pointer_type"],      given["block_type"],
+                        given["Builtin"],   given["JITFunction"], given["ConstexprFunction"], given["python_functions"],
                         given["language"]};
 }
 
@@ -326,7 +330,9 @@ vm::Type TypeOfObject(py::handle object) {
 
 py::object ObjectOfType(const vm::Type& type) {
   if (type.is_none()) return classes->dtype(py::str("void"));
-  if (type.is_tile()) return classes->block_type(ObjectOfType(type.AsScalar()), py::cast(std::vector<int64_t>(type.shape().begin(), type.shape().end())));
+  if (type.is_tile())
+    return classes->block_type(ObjectOfType(type.AsScalar()),
+                               py::cast(std::vector<int64_t>(type.shape().begin(), type.shape().end())));
   if (type.is_pointer()) return classes->pointer_type(ObjectOfType(type.Pointee()));
   return classes->dtype(py::str(vm::InfoOf(type.dtype()).triton_name));
 }
@@ -359,9 +365,12 @@ void PythonHost::Print(absl::string_view text) {
   py::module_::import("sys").attr("stdout").attr("write")(py::str(std::string(text)));
 }
 
-void PythonHost::Warn(absl::string_view text) { py::module_::import("warnings").attr("warn")(py::str(std::string(text))); }
+void PythonHost::Warn(absl::string_view text) {
+  py::module_::import("warnings").attr("warn")(py::str(std::string(text)));
+}
 
-absl::StatusOr<std::string> PythonHost::Format(const HostPtr& value, absl::string_view spec, absl::string_view conversion) {
+absl::StatusOr<std::string> PythonHost::Format(const HostPtr& value, absl::string_view spec,
+                                               absl::string_view conversion) {
   return Guarded([&] {
     py::object object = UnwrapObject(value);
     if (conversion == "r" || conversion == "a") object = py::repr(object);

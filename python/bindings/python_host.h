@@ -1,7 +1,7 @@
 // The frontend's view of Python objects (frontend/host_value.h) over CPython.
 //
-// The package tells which of its classes mean what (RegisterClasses); everything else is told by its Python type. A Python
-// exception raised while the frontend asks something becomes a Status with its text.
+// The package tells which of its classes mean what (RegisterClasses); everything else is told by its Python type. A
+// Python exception raised while the frontend asks something becomes a Status with its text.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -36,7 +36,8 @@ class PythonHost : public frontend::Host {
   frontend::HostPtr MakeFloat(double value) override;
   frontend::HostPtr MakeString(absl::string_view text) override;
   frontend::HostPtr MakeType(const vm::Type& type) override;
-  frontend::HostPtr MakeTuple(const std::vector<frontend::HostPtr>& items, const std::vector<std::string>& fields) override;
+  frontend::HostPtr MakeTuple(const std::vector<frontend::HostPtr>& items,
+                              const std::vector<std::string>& fields) override;
   frontend::HostPtr LanguageMember(absl::string_view name) override;
   void Print(absl::string_view text) override;
   void Warn(absl::string_view text) override;

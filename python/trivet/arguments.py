@@ -69,7 +69,9 @@ class Argument:
         if isinstance(value, (tuple, list)):
             items = [cls.value(f"{name}.{i}", item) for i, item in enumerate(value)]
             fields = list(getattr(value, "_fields", ()))
-            return cls(("t", tuple(fields), *(i.key for i in items)), ("t", [i.spec for i in items], fields), items=items)
+            return cls(
+                ("t", tuple(fields), *(i.key for i in items)), ("t", [i.spec for i in items], fields), items=items
+            )
         if value is None or isinstance(value, (str, core.dtype)) or getattr(type(value), "is_compile_time", False):
             return cls.constant(value)
         # NumPy scalars and the like.

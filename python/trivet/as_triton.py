@@ -38,7 +38,9 @@ class _Finder(importlib.abc.MetaPathFinder):
             found = None
         if found is None:
             return None  # of Triton alone: an ImportError that names it, or the installed Triton's
-        return importlib.machinery.ModuleSpec(name, _Loader(own), is_package=found.submodule_search_locations is not None)
+        return importlib.machinery.ModuleSpec(
+            name, _Loader(own), is_package=found.submodule_search_locations is not None
+        )
 
 
 _finder = _Finder()

@@ -102,7 +102,9 @@ def _parser():
                             description="Compiles one kernel for one signature and writes its verified bytecode (.tvbc).")  # fmt: skip
     p.add_argument("kernel", metavar="FILE.py:KERNEL", help="the Python file, and the name of a @jit function in it")
     p.add_argument("--signature", required=True, help=_SIGNATURE_HELP)
-    p.add_argument("-o", "--output", help="the file to write; KERNEL.tvbc if left out; - writes the text form to the terminal")
+    p.add_argument(
+        "-o", "--output", help="the file to write; KERNEL.tvbc if left out; - writes the text form to the terminal"
+    )
     p.add_argument("--num-warps", type=int, help="warps a program has on a GPU; noted in the file")
     p.add_argument("--num-stages", type=int, help="stages of software pipelines on a GPU; noted in the file")
     p.set_defaults(handler=_compile)
@@ -111,7 +113,9 @@ def _parser():
                             description="Prints the text form (.tvt) of a bytecode file; docs/text-form.md explains it.")  # fmt: skip
     p.add_argument("file", metavar="X.tvbc")
     p.add_argument("-o", "--output", help="the file to write instead of the terminal")
-    p.add_argument("--loc", action="store_true", help="with the source location of each op, so that `asm` gives back the same file")
+    p.add_argument(
+        "--loc", action="store_true", help="with the source location of each op, so that `asm` gives back the same file"
+    )
     p.set_defaults(handler=_disassemble)
 
     p = commands.add_parser("asm", help="make a bytecode file from text", formatter_class=text,
@@ -137,7 +141,11 @@ def _parser():
     p.add_argument("--arg", action="append", default=[], help=_ARG_HELP)
     p.add_argument("--save", action="append", default=[], metavar="PARAMETER=FILE.npy",
                    help="after the run, write a tensor to a NumPy file; PARAMETER is a name or its number from 0")  # fmt: skip
-    p.add_argument("--schedule", choices=["threads", "in_order", "random", "round_robin"], help="how programs take turns (default threads)")
+    p.add_argument(
+        "--schedule",
+        choices=["threads", "in_order", "random", "round_robin"],
+        help="how programs take turns (default threads)",
+    )
     p.add_argument("--seed", type=int, default=0, help="of the schedule random, and of random: tensors")
     p.add_argument("--threads", type=int, default=0, help="of the schedule threads; 0: one a core")
     p.add_argument("--max-steps", type=int, default=0, help="stop after this many ops; 0: no limit")
@@ -215,7 +223,9 @@ def _compile(arguments):
         else:
             positional.append(_entry_value(entry))
     wrap = lambda v: Typed(v) if isinstance(v, core.dtype) else v  # noqa: E731
-    options = {k: v for k, v in (("num_warps", arguments.num_warps), ("num_stages", arguments.num_stages)) if v is not None}
+    options = {
+        k: v for k, v in (("num_warps", arguments.num_warps), ("num_stages", arguments.num_stages)) if v is not None
+    }
     compiled = kernel.warmup(*map(wrap, positional), grid=(1,), **{k: wrap(v) for k, v in named.items()}, **options)
     assert isinstance(compiled, CompiledKernel)
     if arguments.output == "-":

@@ -43,7 +43,9 @@ class KernelParam:
         self.do_not_specialize = do_not_specialize
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
         self.name = parameter.name
-        self.annotation = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+        self.annotation = (
+            annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+        )
         if annotation is inspect.Parameter.empty:
             self.annotation = ""
         self.is_constexpr = annotation is core.constexpr or "constexpr" in self.annotation
@@ -223,7 +225,9 @@ def _same_constant(now, then):
 
 def _options_key(options):
     """Options as a key of a dictionary; those that can't be hashed (``extern_libs``) by their text."""
-    return tuple((name, repr(value) if isinstance(value, (dict, list)) else value) for name, value in sorted(options.items()))
+    return tuple(
+        (name, repr(value) if isinstance(value, (dict, list)) else value) for name, value in sorted(options.items())
+    )
 
 
 class KernelInterface:
@@ -263,8 +267,13 @@ class JITFunction(KernelInterface):
         self.signature = inspect.signature(fn)
         dont, not_aligned = set(do_not_specialize or ()), set(do_not_specialize_on_alignment or ())
         self.params = [
-            KernelParam(i, p, fn.__annotations__.get(p.name, p.annotation), not dont.isdisjoint((i, p.name)),
-                        not not_aligned.isdisjoint((i, p.name)))
+            KernelParam(
+                i,
+                p,
+                fn.__annotations__.get(p.name, p.annotation),
+                not dont.isdisjoint((i, p.name)),
+                not not_aligned.isdisjoint((i, p.name)),
+            )
             for i, p in enumerate(self.signature.parameters.values())
         ]
         self.arg_names = [p.name for p in self.params]
@@ -383,7 +392,14 @@ class JITFunction(KernelInterface):
             return None
         constants = {p.name: bound[p.name] for p in self.params if p.is_constexpr}
         chosen = {name: tuple(value.items()) if isinstance(value, dict) else value for name, value in options.items()}
-        facts = {"constants": constants, "num_warps": 4, "num_stages": 3, "num_ctas": 1, "enable_fp_fusion": True, **chosen}
+        facts = {
+            "constants": constants,
+            "num_warps": 4,
+            "num_stages": 3,
+            "num_ctas": 1,
+            "enable_fp_fusion": True,
+            **chosen,
+        }
         return hook(key=repr(key), repr=f"{self.__name__}{key}", fn=self, compile=facts, is_manual_warmup=warmup,
                     already_compiled=False)  # fmt: skip
 

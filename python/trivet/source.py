@@ -22,7 +22,9 @@ def text_given_to_exec(fn):
     the local variables of exec's caller, the text is the one that compiles to the very code that runs.
     """
     frame = sys._getframe(1)
-    while frame is not None and (frame.f_code.co_filename != fn.__code__.co_filename or frame.f_code.co_name != "<module>"):
+    while frame is not None and (
+        frame.f_code.co_filename != fn.__code__.co_filename or frame.f_code.co_name != "<module>"
+    ):
         frame = frame.f_back
     if frame is None or frame.f_back is None:
         return None
@@ -90,5 +92,7 @@ def read_function(fn, override=None, exec_text=None):
     if fn.__code__.co_filename.startswith("<") and getattr(node, "name", None) != fn.__name__:
         raise _no_source(fn, f"{fn.__code__.co_filename} holds something else")
     if not isinstance(node, ast.FunctionDef):
-        raise UnsupportedSourceError(f"{fn.__name__}: @jit expects a function made by 'def', found {type(node).__name__}")
+        raise UnsupportedSourceError(
+            f"{fn.__name__}: @jit expects a function made by 'def', found {type(node).__name__}"
+        )
     return node, fn.__code__.co_filename, lines, first, 0

@@ -56,7 +56,9 @@ class Tensor(NamedTuple):
 
     address: int
     dtype: DType
-    allocation: tuple  # (name, storage base, storage bytes, view base, dtype name, shape, strides in elements, writable)
+    allocation: (
+        tuple  # (name, storage base, storage bytes, view base, dtype name, shape, strides in elements, writable)
+    )
 
 
 def is_tensor(value):
@@ -144,6 +146,8 @@ def _describe_torch(name, tensor, dtype):
         base, size = storage.data_ptr(), storage.nbytes()
     else:
         base = address
-        last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=False)) if 0 not in shape else -1
+        last = (
+            sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=False)) if 0 not in shape else -1
+        )
         size = (last + 1) * tensor.element_size()
     return Tensor(address, dtype, (name, base, size, address, dtype.name, shape, strides, True))

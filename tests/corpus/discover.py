@@ -73,8 +73,14 @@ def _names_of_triton(tree: ast.Module) -> tuple[set[str], set[str]]:
     modules, functions = {"triton"}, set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules |= {a.asname for a in node.names if a.asname and a.name.split(".")[0] == "triton" and "gluon" not in a.name}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "triton" and "gluon" not in node.module:
+            modules |= {
+                a.asname for a in node.names if a.asname and a.name.split(".")[0] == "triton" and "gluon" not in a.name
+            }
+        elif (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] == "triton"
+            and "gluon" not in node.module
+        ):
             functions |= {a.asname or a.name for a in node.names if a.name == "jit"}
         elif isinstance(node, ast.ImportFrom):
             functions |= {a.asname or a.name for a in node.names if a.name in ("triton_jit", "triton_jit_function")}
@@ -94,7 +100,12 @@ def _is_jit(node: ast.FunctionDef, aliases: tuple[set[str], set[str]]) -> bool:
 
 def _definition(path: pathlib.Path, node: ast.FunctionDef, outer: list[ast.AST]) -> Definition:
     body = node.body
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+    if (
+        body
+        and isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Constant)
+        and isinstance(body[0].value.value, str)
+    ):
         body = body[1:]
     text = ast.dump(node.args) + "".join(ast.dump(statement) for statement in body)
     calls = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}

@@ -88,7 +88,10 @@ _FLAG_NAME = re.compile(
     re.I,
 )  # fmt: skip
 _TYPE_NAME = re.compile(r"dtype|(^|_)ty(pe)?$|_type$|acc_t", re.I)
-_COUNT_NAME = re.compile(r"^(NUM|N_|NH$|NT$|NS$|NK$|NV$|NC$|NSTEP)|_NUM$|count|STAGES|n_iter|ITER|steps|rounds|GROUP|^G$|^HQ?$|topk|top_k|TOPK|split|warps|unroll|ndim|ways|size_ratio", re.I)
+_COUNT_NAME = re.compile(
+    r"^(NUM|N_|NH$|NT$|NS$|NK$|NV$|NC$|NSTEP)|_NUM$|count|STAGES|n_iter|ITER|steps|rounds|GROUP|^G$|^HQ?$|topk|top_k|TOPK|split|warps|unroll|ndim|ways|size_ratio",
+    re.I,
+)
 
 
 class Guesser:
@@ -185,7 +188,9 @@ class Guesser:
             return Typed(tl.int1)
         if "seed" in name.lower():
             return Typed(tl.int64)
-        if kind != INTEGER and (_FLOAT_SCALAR.search(name) or (parameter.has_default and isinstance(parameter.default, float))):
+        if kind != INTEGER and (
+            _FLOAT_SCALAR.search(name) or (parameter.has_default and isinstance(parameter.default, float))
+        ):
             return Typed(tl.float32)
         return Typed(tl.int32)
 
@@ -200,7 +205,13 @@ class Guesser:
         if _MASK_TENSOR.search(name) and demanded is None:
             return tl.int1
         if demanded == INTEGER or _INTEGER_TENSOR.search(name):
-            return tl.int32 if variant.element not in (tl.uint8, tl.int64) else variant.element if demanded == INTEGER else tl.int32
+            return (
+                tl.int32
+                if variant.element not in (tl.uint8, tl.int64)
+                else variant.element
+                if demanded == INTEGER
+                else tl.int32
+            )
         if _FULL_TENSOR.search(name) and not variant.uniform and variant.element not in (tl.int32, tl.int64):
             return tl.float32
         return variant.element
@@ -235,7 +246,12 @@ class Guesser:
             return 2
         if _TILE_NAME.search(name) and not (name in usage.flags and _FLAG_NAME.search(name)):
             return variant.tile
-        if (name in usage.flags or _FLAG_NAME.search(name)) and name not in usage.extents and name not in usage.numbers and usage.kinds.get(name) != INTEGER:
+        if (
+            (name in usage.flags or _FLAG_NAME.search(name))
+            and name not in usage.extents
+            and name not in usage.numbers
+            and usage.kinds.get(name) != INTEGER
+        ):
             return variant.flags
         if name in usage.numbers and name not in usage.extents:
             return self._choose(usage.numbers[name], variant)
@@ -261,7 +277,9 @@ def _identity(x):  # type: ignore[no-untyped-def]
 _identity = JITFunction(_identity)
 
 
-def wrapper_source(function: JITFunction, node: ast.FunctionDef, usage: Usage, arguments: dict[str, Any], tile: bool) -> tuple[str, dict[str, Any]]:
+def wrapper_source(
+    function: JITFunction, node: ast.FunctionDef, usage: Usage, arguments: dict[str, Any], tile: bool
+) -> tuple[str, dict[str, Any]]:
     """A kernel that calls a helper which no kernel of the project reaches: (text, compile-time values it takes).
 
     Scalars of the kernel become scalars of the helper; with ``tile`` parameters that are neither pointers nor integers get
@@ -288,7 +306,11 @@ def wrapper_source(function: JITFunction, node: ast.FunctionDef, usage: Usage, a
             header.append(f"a_{name}: tl.constexpr")
             call.append(f"{name}=a_{name}")
             constants[f"a_{name}"] = value
-    text = f"def wrapper(F: tl.constexpr{''.join(', ' + h for h in header)}):\n" + "\n".join(body) + f"\n    F({', '.join(call)})\n"
+    text = (
+        f"def wrapper(F: tl.constexpr{''.join(', ' + h for h in header)}):\n"
+        + "\n".join(body)
+        + f"\n    F({', '.join(call)})\n"
+    )
     return text, constants
 
 

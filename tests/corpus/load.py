@@ -89,7 +89,9 @@ class _StubFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         head = name.partition(".")[0]
         if head in self._real or head in sys.stdlib_module_names:
             return None
-        if not isinstance(sys.modules.get(name.rpartition(".")[0]), _StubModule) and not _importer().startswith(self._root):
+        if not isinstance(sys.modules.get(name.rpartition(".")[0]), _StubModule) and not _importer().startswith(
+            self._root
+        ):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 

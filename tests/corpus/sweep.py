@@ -32,7 +32,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("checkout", nargs="+", type=pathlib.Path, help="folders (or files) of other projects")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--only", help="a regular expression that FILE:NAME of a kernel must contain")
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="an environment variable for the projects (repeatable)")
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an environment variable for the projects (repeatable)",
+    )
     parser.add_argument("--limit", type=float, default=20, help="seconds a kernel may take")
     parser.add_argument("--json", type=pathlib.Path, help="a file for all results")
     parser.add_argument("--at-least", type=float, default=0, help="percent that must compile for exit code 0")
@@ -67,7 +73,9 @@ def _first_of_each(definitions: list[discover.Definition], seen: set[str]) -> li
     return distinct
 
 
-def _in_process(root: pathlib.Path, definitions: list[Any], distinct: list[Any], arguments: Any) -> list[dict[str, Any]]:
+def _in_process(
+    root: pathlib.Path, definitions: list[Any], distinct: list[Any], arguments: Any
+) -> list[dict[str, Any]]:
     """Sweeps one project in a process of its own, since projects patch what they import."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
@@ -114,7 +122,10 @@ def _sweep(root: pathlib.Path, definitions: list[Any], distinct: list[Any], argu
     began = time.monotonic()
     for path in sorted({d.path for d in distinct}):
         project.namespace(path)
-    _show(shown, f"{root.name}: {len(distinct)} distinct of {len(definitions)} kernels; imported in {time.monotonic() - began:.0f} s\n")
+    _show(
+        shown,
+        f"{root.name}: {len(distinct)} distinct of {len(definitions)} kernels; imported in {time.monotonic() - began:.0f} s\n",
+    )
     table: dict[str, list[Any]] = collections.defaultdict(list)
     for definition in definitions:
         table[definition.name].append((definition.path, definition.node))
@@ -173,7 +184,11 @@ def _compile_file(root, project, analyser, definitions, called, limit):  # type:
         left = left[count:]
         if left:
             definition = left.pop(0)
-            yield (str(definition.path), definition.first_line), _result(root, definition, end, f"{end} while compiling"), set()
+            yield (
+                (str(definition.path), definition.first_line),
+                _result(root, definition, end, f"{end} while compiling"),
+                set(),
+            )
 
 
 def _compile_all(root, project, analyser, definitions, called, send):  # type: ignore[no-untyped-def]
@@ -181,11 +196,16 @@ def _compile_all(root, project, analyser, definitions, called, send):  # type: i
         try:
             result, helpers = _compile_one(root, project, analyser, definition, definition.name in called)
         except Exception as error:
-            result, helpers = _result(root, definition, "unusable", f"{type(error).__name__}: {error}".split("\n")[0]), set()
+            result, helpers = (
+                _result(root, definition, "unusable", f"{type(error).__name__}: {error}".split("\n")[0]),
+                set(),
+            )
         send.send(((str(definition.path), definition.first_line), result, helpers))
 
 
-def _compile_one(root: pathlib.Path, project: Any, analyser: Any, definition: Any, is_helper: bool) -> tuple[dict[str, Any], set[Any]]:
+def _compile_one(
+    root: pathlib.Path, project: Any, analyser: Any, definition: Any, is_helper: bool
+) -> tuple[dict[str, Any], set[Any]]:
     from guess import Guesser
 
     function = project.function(definition)
@@ -193,7 +213,9 @@ def _compile_one(root: pathlib.Path, project: Any, analyser: Any, definition: An
     guesser = Guesser(function, usage, project.configs.get(id(function), []), project.heuristics.get(id(function), {}))
     helpers: set[tuple[str, int]] = set()
     first_error, furthest, compiled = "", -1, False
-    returns = any(isinstance(n, usage_module.ast.Return) and n.value is not None for n in usage_module.ast.walk(definition.node))
+    returns = any(
+        isinstance(n, usage_module.ast.Return) and n.value is not None for n in usage_module.ast.walk(definition.node)
+    )
     for number, values in enumerate(guesser.variants()):
         attempts = [False, True] if is_helper or returns else [None]
         for tile in attempts:
@@ -271,7 +293,9 @@ def report(results: list[dict[str, Any]], verbose: bool) -> None:
         count = collections.Counter(r["status"] for r in rows)
         passed = sum(count[s] for s in PASSED)
         share = 100 * passed / len(rows) if rows else 100
-        print(f"{name:32} {len(rows):8} {count['compiled']:8} {count['reached']:8} {len(rows) - passed:5} {share:7.1f}%")
+        print(
+            f"{name:32} {len(rows):8} {count['compiled']:8} {count['reached']:8} {len(rows) - passed:5} {share:7.1f}%"
+        )
     failed = [r for r in results if r["status"] not in PASSED]
     groups = collections.defaultdict(list)
     for r in failed:

@@ -193,7 +193,9 @@ class _Pass:
             return
         if kind == POINTER and name in ("to", "cast") and "pointer_type" in ast.unparse(n):
             kind = "address"
-        method = isinstance(n.func, ast.Attribute) and not (isinstance(n.func.value, ast.Name) and n.func.value.id in ("tl", "triton", "language"))
+        method = isinstance(n.func, ast.Attribute) and not (
+            isinstance(n.func.value, ast.Name) and n.func.value.id in ("tl", "triton", "language")
+        )
         if name in ("where",):
             operands = n.args[1:]
         elif name in _SAME_KIND:
@@ -257,7 +259,11 @@ class _Pass:
         if isinstance(n, ast.BinOp):
             return self._roots(self._split(n)[0], seen)
         if isinstance(n, ast.Call):
-            if n.args and _last(n.func) in (*_MEMORY, "advance", "multiple_of", "max_contiguous", "broadcast_to") and _last(n.func) != "load":
+            if (
+                n.args
+                and _last(n.func) in (*_MEMORY, "advance", "multiple_of", "max_contiguous", "broadcast_to")
+                and _last(n.func) != "load"
+            ):
                 return self._roots(n.args[0], seen)
             usage, pairs = self._helper_arguments(n)
             if usage is not None and usage.returned:
@@ -330,7 +336,11 @@ class _Pass:
                             self.result.types.add(name)
                     elif isinstance(value.value, str):
                         self.result.strings.setdefault(name, []).append(value.value)
-                    elif isinstance(value.value, (int, float)) and not isinstance(value.value, bool) and isinstance(n.ops[0], (ast.Eq, ast.NotEq, ast.In)):
+                    elif (
+                        isinstance(value.value, (int, float))
+                        and not isinstance(value.value, bool)
+                        and isinstance(n.ops[0], (ast.Eq, ast.NotEq, ast.In))
+                    ):
                         self.result.numbers.setdefault(name, []).append(value.value)
 
     def _use_call(self, n: ast.Call) -> None:
@@ -339,7 +349,11 @@ class _Pass:
         if isinstance(n.func, ast.Name) and n.func.id in self._parameters:
             self.result.called.add(n.func.id)
         receiver = n.func.value if isinstance(n.func, ast.Attribute) else None
-        if isinstance(receiver, ast.Name) and receiver.id in self._parameters and name in ("load", "store", "gather", "scatter", "atomic_add"):
+        if (
+            isinstance(receiver, ast.Name)
+            and receiver.id in self._parameters
+            and name in ("load", "store", "gather", "scatter", "atomic_add")
+        ):
             if first is not None:
                 rank = len(first.elts) if isinstance(first, (ast.List, ast.Tuple)) else 2
                 self.result.descriptors[receiver.id] = rank
@@ -351,9 +365,15 @@ class _Pass:
                     pointer = keyword.value
             self._demand(pointer, POINTER)
             if name in ("make_block_ptr", "make_tensor_descriptor"):
-                for argument in [*n.args[4 if name == "make_block_ptr" else 3 :][:1], *(k.value for k in n.keywords if k.arg == "block_shape")]:
+                for argument in [
+                    *n.args[4 if name == "make_block_ptr" else 3 :][:1],
+                    *(k.value for k in n.keywords if k.arg == "block_shape"),
+                ]:
                     self.result.shapes.update(self._names(argument))
-                for argument in [*n.args[1:], *(k.value for k in n.keywords if k.arg not in ("base", "padding_option"))]:
+                for argument in [
+                    *n.args[1:],
+                    *(k.value for k in n.keywords if k.arg not in ("base", "padding_option")),
+                ]:
                     for element in getattr(argument, "elts", []):
                         self._demand(element, INTEGER)
         elif name in ("range", "static_range"):
@@ -364,7 +384,9 @@ class _Pass:
             for argument in n.args:
                 self.result.extents.update(self._names(argument))
                 if name in ("arange", "zeros", "full"):
-                    self.result.shapes.update(self._names(argument) if name == "arange" or argument is n.args[0] else [])
+                    self.result.shapes.update(
+                        self._names(argument) if name == "arange" or argument is n.args[0] else []
+                    )
             if name == "cdiv":
                 for argument in n.args:
                     self._demand(argument, INTEGER)
@@ -411,7 +433,11 @@ class _Pass:
             if parameter in usage.elements:
                 for root in self._roots(argument):
                     self.result.elements.setdefault(root, usage.elements[parameter])
-            if isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant):
+            if (
+                isinstance(argument, ast.BinOp)
+                and isinstance(argument.op, ast.Sub)
+                and isinstance(argument.left, ast.Constant)
+            ):
                 for name in self._names(argument.right):  # helper(4 - STAGE)
                     if parameter in usage.numbers:
                         wanted = [argument.left.value - v for v in usage.numbers[parameter]]
@@ -420,6 +446,16 @@ class _Pass:
                 for table in ("strings", "numbers", "descriptors", "unpacked"):
                     if parameter in getattr(usage, table):
                         getattr(self.result, table).setdefault(argument.id, getattr(usage, table)[parameter])
-                for group in ("flags", "called", "types", "optional", "extents", "tiles", "bits", "type_names", "shapes"):
+                for group in (
+                    "flags",
+                    "called",
+                    "types",
+                    "optional",
+                    "extents",
+                    "tiles",
+                    "bits",
+                    "type_names",
+                    "shapes",
+                ):
                     if parameter in getattr(usage, group):
                         getattr(self.result, group).add(argument.id)

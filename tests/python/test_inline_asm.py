@@ -8,16 +8,30 @@ import trivet.language as tl
 
 
 @triton.jit
-def two_inputs(x_ptr, y_ptr, out_ptr, ASM: tl.constexpr, CONSTRAINTS: tl.constexpr, DTYPE: tl.constexpr, N: tl.constexpr):
+def two_inputs(
+    x_ptr, y_ptr, out_ptr, ASM: tl.constexpr, CONSTRAINTS: tl.constexpr, DTYPE: tl.constexpr, N: tl.constexpr
+):
     i = tl.arange(0, N)
-    out = tl.inline_asm_elementwise(ASM, CONSTRAINTS, [tl.load(x_ptr + i), tl.load(y_ptr + i)], DTYPE, is_pure=True, pack=1)
+    out = tl.inline_asm_elementwise(
+        ASM, CONSTRAINTS, [tl.load(x_ptr + i), tl.load(y_ptr + i)], DTYPE, is_pure=True, pack=1
+    )
     tl.store(out_ptr + i, out)
 
 
 @triton.jit
-def one_input(x_ptr, out_ptr, ASM: tl.constexpr, CONSTRAINTS: tl.constexpr, DTYPE: tl.constexpr, PACK: tl.constexpr, N: tl.constexpr):
+def one_input(
+    x_ptr,
+    out_ptr,
+    ASM: tl.constexpr,
+    CONSTRAINTS: tl.constexpr,
+    DTYPE: tl.constexpr,
+    PACK: tl.constexpr,
+    N: tl.constexpr,
+):
     i = tl.arange(0, N)
-    tl.store(out_ptr + i, tl.inline_asm_elementwise(ASM, CONSTRAINTS, [tl.load(x_ptr + i)], DTYPE, is_pure=True, pack=PACK))
+    tl.store(
+        out_ptr + i, tl.inline_asm_elementwise(ASM, CONSTRAINTS, [tl.load(x_ptr + i)], DTYPE, is_pure=True, pack=PACK)
+    )
 
 
 @triton.jit
@@ -51,7 +65,10 @@ def rotate_left(x, n):
         ("prmt.b32 $0, $1, $2, 0x0123;", lambda x, y: x.byteswap()),
         ("max.s32 $0, $1, $2;", lambda x, y: np.maximum(x.view(np.int32), y.view(np.int32)).view(np.uint32)),
         ("{ .reg .pred p; setp.lt.u32 p, $1, $2; selp.u32 $0, $1, $2, p; }", np.minimum),
-        ("{ .reg .pred p;\n setp.eq.u32 p, $1, 7; // seven\n mov.u32 $0, $2;\n @p mov.u32 $0, 70; }", lambda x, y: np.where(x == 7, 70, y)),
+        (
+            "{ .reg .pred p;\n setp.eq.u32 p, $1, 7; // seven\n mov.u32 $0, $2;\n @p mov.u32 $0, 70; }",
+            lambda x, y: np.where(x == 7, 70, y),
+        ),
         ("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, $1; mov.b32 $0, {hi, lo}; }", lambda x, y: (x >> 16) | (x << 16)),
     ],
 )
@@ -82,7 +99,11 @@ def test_packed_bytes():
 def test_float_functions():
     x = np.array([-3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0, 10.0], np.float32)
     out = np.zeros(8, np.float32)
-    for asm, function in (("tanh.approx.f32 $0, $1;", np.tanh), ("ex2.approx.ftz.f32 $0, $1;", np.exp2), ("abs.f32 $0, $1;", np.abs)):
+    for asm, function in (
+        ("tanh.approx.f32 $0, $1;", np.tanh),
+        ("ex2.approx.ftz.f32 $0, $1;", np.exp2),
+        ("abs.f32 $0, $1;", np.abs),
+    ):
         one_input[(1,)](x, out, ASM=asm, CONSTRAINTS="=f,f", DTYPE=tl.float32, PACK=1, N=8)
         np.testing.assert_allclose(out, function(x.astype(np.float64)), rtol=1e-6)
 

@@ -55,7 +55,10 @@ def test_too_long_chain_of_helpers(tmp_path):
 
 def test_many_statements(tmp_path):
     body = "".join(f"    v{i} = x + {i}\n    t = t + v{i}\n" for i in range(3000))
-    assert launch(load(tmp_path, f"@triton.jit\ndef kernel(o, x):\n    t = x\n{body}    tl.store(o, t)\n"), 0) == 2999 * 1500
+    assert (
+        launch(load(tmp_path, f"@triton.jit\ndef kernel(o, x):\n    t = x\n{body}    tl.store(o, t)\n"), 0)
+        == 2999 * 1500
+    )
 
 
 def test_many_parameters(tmp_path):

@@ -75,7 +75,9 @@ def test_dot_transposes_its_operands_when_asked() -> None:
 
 @triton.jit
 def _names_kernel(out, x):
-    tl.store(out, tl.math.fast_expf(x) + tl.math.max(x, 2.0) + tl.libdevice.cbrt(x) + tl.extra.cuda.libdevice.fast_tanhf(x))
+    tl.store(
+        out, tl.math.fast_expf(x) + tl.math.max(x, 2.0) + tl.libdevice.cbrt(x) + tl.extra.cuda.libdevice.fast_tanhf(x)
+    )
     tl.extra.cuda.gdc_wait()
 
 

@@ -59,7 +59,9 @@ def test_pre_run_hook():
 
 
 def test_compile_a_source():
-    source = triton.compiler.ASTSource(add_one, {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 64})
+    source = triton.compiler.ASTSource(
+        add_one, {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 64}
+    )
     assert "tile<64xf32>" in triton.compile(source).asm["tvt"]
 
 
@@ -114,10 +116,21 @@ def test_host_descriptor():
 
 @pytest.mark.parametrize(
     "change, words",
-    [({"strides": [8, 2]}, "contiguous"), ({"strides": [3, 1]}, "16 bytes"), ({"block_shape": [4]}, "entries"), ({"padding": "one"}, "padding")],
+    [
+        ({"strides": [8, 2]}, "contiguous"),
+        ({"strides": [3, 1]}, "16 bytes"),
+        ({"block_shape": [4]}, "entries"),
+        ({"padding": "one"}, "padding"),
+    ],
 )
 def test_host_descriptor_refuses(change, words):
-    arguments = {"base": np.zeros((6, 8), np.float32), "shape": [6, 8], "strides": [8, 1], "block_shape": [4, 4], **change}
+    arguments = {
+        "base": np.zeros((6, 8), np.float32),
+        "shape": [6, 8],
+        "strides": [8, 1],
+        "block_shape": [4, 4],
+        **change,
+    }
     with pytest.raises(ValueError, match=words):
         TensorDescriptor(**arguments)
 

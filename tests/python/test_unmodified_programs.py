@@ -80,7 +80,9 @@ def test_pytest_plugin(folder):
     (folder / "test_it.py").write_text(
         "import triton\nimport triton.language as tl\n\ndef test_it():\n    import trivet\n    assert triton is trivet\n"
     )
-    assert "1 passed" in run("-m", "pytest", "-q", "-p", "trivet.as_triton", "-p", "no:cacheprovider", "test_it.py", cwd=folder)
+    assert "1 passed" in run(
+        "-m", "pytest", "-q", "-p", "trivet.as_triton", "-p", "no:cacheprovider", "test_it.py", cwd=folder
+    )
 
 
 def test_compile_dis_asm_verify_run(folder):
@@ -98,7 +100,16 @@ def test_compile_dis_asm_verify_run(folder):
         )
     )
     trivet = ("-m", "trivet")
-    shown = run(*trivet, "compile", "add.py:add", "--signature", "*fp32, *fp32, *fp32, i32, 64, SCALE=2", "-o", "a.tvbc", cwd=folder)
+    shown = run(
+        *trivet,
+        "compile",
+        "add.py:add",
+        "--signature",
+        "*fp32, *fp32, *fp32, i32, 64, SCALE=2",
+        "-o",
+        "a.tvbc",
+        cwd=folder,
+    )
     assert "n: i32" in shown
     run(*trivet, "dis", "a.tvbc", "--loc", "-o", "a.tvt", cwd=folder)
     run(*trivet, "asm", "a.tvt", "-o", "b.tvbc", cwd=folder)

@@ -11,10 +11,9 @@ namespace trivet {
 }  // namespace trivet
 
 // Aborts with a message when `cond` is false: an internal error. `...` may be one string with details.
-#define TRIVET_CHECK(cond, ...)                                                                           \
-  (static_cast<bool>(cond)                                                                                \
-       ? static_cast<void>(0)                                                                             \
-       : ::trivet::CheckFailed(__FILE__, __LINE__, #cond, absl::string_view(__VA_ARGS__)))
+#define TRIVET_CHECK(cond, ...)                   \
+  (static_cast<bool>(cond) ? static_cast<void>(0) \
+                           : ::trivet::CheckFailed(__FILE__, __LINE__, #cond, absl::string_view(__VA_ARGS__)))
 
 // As TRIVET_CHECK, in development builds only.
 #ifdef NDEBUG

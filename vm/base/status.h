@@ -7,10 +7,10 @@
 #include "absl/status/statusor.h"
 
 // Returns from the enclosing function if `expr` (an absl::Status) is not OK.
-#define TRIVET_RETURN_IF_ERROR(expr)                      \
-  do {                                                    \
-    absl::Status trivet_status_ = (expr);                 \
-    if (!trivet_status_.ok()) return trivet_status_;      \
+#define TRIVET_RETURN_IF_ERROR(expr)                 \
+  do {                                               \
+    absl::Status trivet_status_ = (expr);            \
+    if (!trivet_status_.ok()) return trivet_status_; \
   } while (false)
 
 #define TRIVET_CONCAT_INNER_(a, b) a##b

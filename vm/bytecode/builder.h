@@ -7,9 +7,9 @@
 
 namespace trivet::vm {
 
-// The raw bits of `value` as an element of type `dtype`; what `constant` holds. Bits above the element's width are zero.
-// Integers wrap (a float is truncated first; one that is not finite gives 0), i1 is whether it is not zero, floats round
-// as vm/numerics does by default: to nearest even, f8 saturating.
+// The raw bits of `value` as an element of type `dtype`; what `constant` holds. Bits above the element's width are
+// zero. Integers wrap (a float is truncated first; one that is not finite gives 0), i1 is whether it is not zero,
+// floats round as vm/numerics does by default: to nearest even, f8 saturating.
 int64_t BitsOf(DType dtype, double value);
 int64_t BitsOf(DType dtype, int64_t value);
 

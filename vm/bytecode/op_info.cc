@@ -10,18 +10,30 @@ namespace trivet::vm {
 namespace {
 
 // For each op its operand and attribute rows: kLoadOperands, kLoadAttrs.
-#define INS(...) {__VA_ARGS__}
-#define IN(n) OperandInfo{#n, OperandKind::kOne}
-#define OPT(n) OperandInfo{#n, OperandKind::kOptional}
-#define VAR(n) OperandInfo{#n, OperandKind::kVariadic}
-#define ATTRS(...) {__VA_ARGS__}
-#define I64(n) AttrInfo{#n, AttrKind::kI64, AttrEnum::kNone}
-#define BOOL(n) AttrInfo{#n, AttrKind::kBool, AttrEnum::kNone}
-#define STR(n) AttrInfo{#n, AttrKind::kString, AttrEnum::kNone}
-#define INTS(n) AttrInfo{#n, AttrKind::kInts, AttrEnum::kNone}
-#define FUNC(n) AttrInfo{#n, AttrKind::kFunction, AttrEnum::kNone}
-#define BITS(n) AttrInfo{#n, AttrKind::kBits, AttrEnum::kNone}
-#define ENUM(t, n) AttrInfo{#n, AttrKind::kEnum, AttrEnum::k##t}
+#define INS(...) \
+  { __VA_ARGS__ }
+#define IN(n) \
+  OperandInfo { #n, OperandKind::kOne }
+#define OPT(n) \
+  OperandInfo { #n, OperandKind::kOptional }
+#define VAR(n) \
+  OperandInfo { #n, OperandKind::kVariadic }
+#define ATTRS(...) \
+  { __VA_ARGS__ }
+#define I64(n) \
+  AttrInfo { #n, AttrKind::kI64, AttrEnum::kNone }
+#define BOOL(n) \
+  AttrInfo { #n, AttrKind::kBool, AttrEnum::kNone }
+#define STR(n) \
+  AttrInfo { #n, AttrKind::kString, AttrEnum::kNone }
+#define INTS(n) \
+  AttrInfo { #n, AttrKind::kInts, AttrEnum::kNone }
+#define FUNC(n) \
+  AttrInfo { #n, AttrKind::kFunction, AttrEnum::kNone }
+#define BITS(n) \
+  AttrInfo { #n, AttrKind::kBits, AttrEnum::kNone }
+#define ENUM(t, n) \
+  AttrInfo { #n, AttrKind::kEnum, AttrEnum::k##t }
 #define OUTS(n) n
 #define VAR_OUTS kVariadicResults
 #define TRIVET_OP(code, Name, text, since, Level, ins, outs, attrs, regions, Rule, Effects, doc) \
@@ -35,9 +47,20 @@ constexpr absl::Span<const T> AsSpan(const std::initializer_list<T>& list) {
 }
 
 const OpInfo kOps[] = {
-#define TRIVET_OP(code, Name, text, since, Level, ins, outs, attrs, regions, Rule, Effects, doc)                     \
-  {Op::k##Name,      code,    #Name, text,                          since, OpLevel::k##Level,                        \
-   AsSpan(k##Name##Operands), outs,  AsSpan(k##Name##Attrs), regions, TypeRule::k##Rule, #Rule, OpEffects::k##Effects, \
+#define TRIVET_OP(code, Name, text, since, Level, ins, outs, attrs, regions, Rule, Effects, doc) \
+  {Op::k##Name,                                                                                  \
+   code,                                                                                         \
+   #Name,                                                                                        \
+   text,                                                                                         \
+   since,                                                                                        \
+   OpLevel::k##Level,                                                                            \
+   AsSpan(k##Name##Operands),                                                                    \
+   outs,                                                                                         \
+   AsSpan(k##Name##Attrs),                                                                       \
+   regions,                                                                                      \
+   TypeRule::k##Rule,                                                                            \
+   #Rule,                                                                                        \
+   OpEffects::k##Effects,                                                                        \
    doc},
 #include "vm/bytecode/ops.def"
 };

@@ -70,18 +70,14 @@ class Type {
   Type() = default;
   static Type Scalar(DType element) { return Type(TypeKind::kValue, element, 0, {}); }
   static Type Pointer(DType pointee, int depth = 1) { return Type(TypeKind::kValue, pointee, depth, {}); }
-  static Type Tile(absl::Span<const int64_t> shape, DType element) {
-    return Type(TypeKind::kValue, element, 0, shape);
-  }
+  static Type Tile(absl::Span<const int64_t> shape, DType element) { return Type(TypeKind::kValue, element, 0, shape); }
   static Type PointerTile(absl::Span<const int64_t> shape, DType pointee, int depth = 1) {
     return Type(TypeKind::kValue, pointee, depth, shape);
   }
   static Type BlockPtr(absl::Span<const int64_t> shape, DType element) {
     return Type(TypeKind::kBlockPtr, element, 0, shape);
   }
-  static Type Desc(absl::Span<const int64_t> shape, DType element) {
-    return Type(TypeKind::kDesc, element, 0, shape);
-  }
+  static Type Desc(absl::Span<const int64_t> shape, DType element) { return Type(TypeKind::kDesc, element, 0, shape); }
 
   TypeKind kind() const { return kind_; }
   // Of a scalar or tile of numbers: the element type. Of pointers: the innermost pointee.
@@ -130,7 +126,10 @@ class Type {
 
  private:
   Type(TypeKind kind, DType dtype, int pointer_depth, absl::Span<const int64_t> shape)
-      : kind_(kind), dtype_(dtype), pointer_depth_(static_cast<uint8_t>(pointer_depth)), shape_(shape.begin(), shape.end()) {}
+      : kind_(kind),
+        dtype_(dtype),
+        pointer_depth_(static_cast<uint8_t>(pointer_depth)),
+        shape_(shape.begin(), shape.end()) {}
 
   TypeKind kind_ = TypeKind::kNone;
   DType dtype_ = DType::kNone;

@@ -57,12 +57,18 @@ inline I Combine(I a, I b) {
 template <typename Result, typename Visitor>
 Result VisitFloatCombine(CombineKind kind, const Visitor& visit) {
   switch (kind) {
-    case CombineKind::kAdd: return visit.template operator()<CombineKind::kAdd>();
-    case CombineKind::kMul: return visit.template operator()<CombineKind::kMul>();
-    case CombineKind::kMin: return visit.template operator()<CombineKind::kMin>();
-    case CombineKind::kMax: return visit.template operator()<CombineKind::kMax>();
-    case CombineKind::kMinPropagateNan: return visit.template operator()<CombineKind::kMinPropagateNan>();
-    case CombineKind::kMaxPropagateNan: return visit.template operator()<CombineKind::kMaxPropagateNan>();
+    case CombineKind::kAdd:
+      return visit.template operator()<CombineKind::kAdd>();
+    case CombineKind::kMul:
+      return visit.template operator()<CombineKind::kMul>();
+    case CombineKind::kMin:
+      return visit.template operator()<CombineKind::kMin>();
+    case CombineKind::kMax:
+      return visit.template operator()<CombineKind::kMax>();
+    case CombineKind::kMinPropagateNan:
+      return visit.template operator()<CombineKind::kMinPropagateNan>();
+    case CombineKind::kMaxPropagateNan:
+      return visit.template operator()<CombineKind::kMaxPropagateNan>();
     case CombineKind::kUnknown:
     case CombineKind::kAnd:
     case CombineKind::kOr:
@@ -70,7 +76,8 @@ Result VisitFloatCombine(CombineKind kind, const Visitor& visit) {
     case CombineKind::kArgMaxLeft:
     case CombineKind::kArgMaxFast:
     case CombineKind::kArgMinLeft:
-    case CombineKind::kArgMinFast: break;
+    case CombineKind::kArgMinFast:
+      break;
   }
   return Result();
 }
@@ -79,20 +86,28 @@ Result VisitFloatCombine(CombineKind kind, const Visitor& visit) {
 template <typename Result, typename Visitor>
 Result VisitIntegerCombine(CombineKind kind, const Visitor& visit) {
   switch (kind) {
-    case CombineKind::kAdd: return visit.template operator()<CombineKind::kAdd>();
-    case CombineKind::kMul: return visit.template operator()<CombineKind::kMul>();
-    case CombineKind::kMin: return visit.template operator()<CombineKind::kMin>();
-    case CombineKind::kMax: return visit.template operator()<CombineKind::kMax>();
-    case CombineKind::kAnd: return visit.template operator()<CombineKind::kAnd>();
-    case CombineKind::kOr: return visit.template operator()<CombineKind::kOr>();
-    case CombineKind::kXor: return visit.template operator()<CombineKind::kXor>();
+    case CombineKind::kAdd:
+      return visit.template operator()<CombineKind::kAdd>();
+    case CombineKind::kMul:
+      return visit.template operator()<CombineKind::kMul>();
+    case CombineKind::kMin:
+      return visit.template operator()<CombineKind::kMin>();
+    case CombineKind::kMax:
+      return visit.template operator()<CombineKind::kMax>();
+    case CombineKind::kAnd:
+      return visit.template operator()<CombineKind::kAnd>();
+    case CombineKind::kOr:
+      return visit.template operator()<CombineKind::kOr>();
+    case CombineKind::kXor:
+      return visit.template operator()<CombineKind::kXor>();
     case CombineKind::kUnknown:
     case CombineKind::kMinPropagateNan:
     case CombineKind::kMaxPropagateNan:
     case CombineKind::kArgMaxLeft:
     case CombineKind::kArgMaxFast:
     case CombineKind::kArgMinLeft:
-    case CombineKind::kArgMinFast: break;
+    case CombineKind::kArgMinFast:
+      break;
   }
   return Result();
 }

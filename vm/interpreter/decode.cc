@@ -67,10 +67,13 @@ class KernelDecoder {
   }
   absl::Status CountInstruction() {
     if (++num_instructions_ <= kMaxInstructions) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat("@", module_.function(entry_).name, ": more than ", kMaxInstructions,
+    return absl::ResourceExhaustedError(absl::StrCat("@", module_.function(entry_).name, ": more than ",
+                                                     kMaxInstructions,
                                                      " instructions when calls in regions are inlined"));
   }
-  std::vector<Move> Sequence(std::vector<Move> moves) { return SequenceMoves(std::move(moves), &kernel_->scratch_bytes); }
+  std::vector<Move> Sequence(std::vector<Move> moves) {
+    return SequenceMoves(std::move(moves), &kernel_->scratch_bytes);
+  }
 
  private:
   struct PendingCall {
@@ -106,10 +109,10 @@ class UnitDecoder {
     FunctionId function;
     RegionId root;
     int64_t lanes = 1;
-    uint64_t begin = 0;                    // first free offset of the arena
-    bool in_region = false;                // in a reduce, scan or map_elementwise: no preemption, calls inlined
-    const UnitDecoder* around = nullptr;   // the unit whose values a region may use
-    OpId blame;                            // of inlined code: the op in the function that runs
+    uint64_t begin = 0;                   // first free offset of the arena
+    bool in_region = false;               // in a reduce, scan or map_elementwise: no preemption, calls inlined
+    const UnitDecoder* around = nullptr;  // the unit whose values a region may use
+    OpId blame;                           // of inlined code: the op in the function that runs
     int inline_depth = 0;
     int region_depth = 0;
   };
@@ -139,8 +142,8 @@ class UnitDecoder {
   struct Scope {
     ScopeKind kind;
     OpId op;
-    Label next;              // of an if: after it; of a loop: where the next iteration begins
-    Label exit;              // of a loop: after it
+    Label next;                  // of an if: after it; of a loop: where the next iteration begins
+    Label exit;                  // of a loop: after it
     bool falls_through = false;  // of an if: a yield here ends where the code goes on
   };
 
@@ -608,7 +611,8 @@ absl::StatusOr<uint32_t> KernelDecoder::ConstantSlot(const Function& fn, OpId id
   constant.count = type.num_elements() * lanes;
   constant.element_bytes = type.element_bytes();
   constant.is_arange = op.opcode == Op::kArange;
-  constant.bits = static_cast<uint64_t>(op.int_attr(constant.is_arange ? int{ArangeOp::At::start} : int{ConstantOp::At::value}));
+  constant.bits =
+      static_cast<uint64_t>(op.int_attr(constant.is_arange ? int{ArangeOp::At::start} : int{ConstantOp::At::value}));
   const auto key = std::make_tuple(constant.bits, constant.count, constant.element_bytes, constant.is_arange);
   auto [found, is_new] = constants_.try_emplace(key, 0);
   if (is_new) {
@@ -787,7 +791,8 @@ absl::StatusOr<PreparedOp> PrepareOp(PrepareContext& cx) {
 #define TRIVET_CASE_Control(Name) \
   case Op::k##Name:               \
     break;
-#define TRIVET_OP(code, Name, text, since, Level, ins, outs, attrs, regions, Rule, Effects, doc) TRIVET_CASE_##Effects(Name)
+#define TRIVET_OP(code, Name, text, since, Level, ins, outs, attrs, regions, Rule, Effects, doc) \
+  TRIVET_CASE_##Effects(Name)
   switch (cx.op().opcode) {
 #include "vm/bytecode/ops.def"
   }

@@ -32,10 +32,10 @@ struct InstrInfo {
 struct FunctionCode {
   FunctionId id;
   uint32_t entry_pc = 0;
-  uint32_t link_slot = kNoSlot;         // where the pc to return to is kept; none in the kernel
+  uint32_t link_slot = kNoSlot;  // where the pc to return to is kept; none in the kernel
   std::vector<uint32_t> param_slots;
   std::vector<uint32_t> result_slots;
-  std::vector<uint32_t> value_slots;    // with keep_values, by value; kNoSlot where the value is in a region
+  std::vector<uint32_t> value_slots;  // with keep_values, by value; kNoSlot where the value is in a region
 };
 
 // A constant or arange: computed once an arena.
@@ -51,12 +51,12 @@ struct ArenaConstant {
 struct DecodedKernel {
   const Module* module = nullptr;
   std::vector<Instr> code;
-  std::vector<InstrInfo> info;          // of code
-  std::deque<FunctionCode> functions;   // the kernel first
-  uint64_t frame_bytes = 0;             // of all frames, without constants
+  std::vector<InstrInfo> info;         // of code
+  std::deque<FunctionCode> functions;  // the kernel first
+  uint64_t frame_bytes = 0;            // of all frames, without constants
   uint64_t arena_bytes = 0;
-  size_t scratch_bytes = 0;             // of one op
-  int region_depth = 0;                 // regions within regions: each has scratch memory of its own
+  size_t scratch_bytes = 0;  // of one op
+  int region_depth = 0;      // regions within regions: each has scratch memory of its own
   std::vector<ArenaConstant> constants;
 
   const Function& function(uint32_t index) const { return module->function(functions[index].id); }

@@ -16,7 +16,8 @@ class ProvenanceFinder {
     Reach(entry_);
     const Function& kernel = module_.function(entry_);
     for (size_t i = 0; i < kernel.params().size(); ++i) {
-      if (IsAddress(kernel.type(kernel.params()[i]))) facts_[entry_][kernel.params()[i].index()] = {static_cast<int>(i), false};
+      if (IsAddress(kernel.type(kernel.params()[i])))
+        facts_[entry_][kernel.params()[i].index()] = {static_cast<int>(i), false};
     }
     // Facts only grow, by at most three steps a value, so this ends.
     do {

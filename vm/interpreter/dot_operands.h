@@ -18,7 +18,8 @@ WidenFn WidenTo32(DType dtype);
 // From f32, once, to nearest even (each format's own default). Null as above.
 RoundFn RoundFrom32(DType dtype);
 
-// acc + a @ b of f32 operands for an accumulator of type `dtype`: computed in f32 and rounded to `dtype` once, at the end.
+// acc + a @ b of f32 operands for an accumulator of type `dtype`: computed in f32 and rounded to `dtype` once, at the
+// end.
 struct AccumulatorPlan {
   WidenFn widen = nullptr;
   RoundFn round = nullptr;

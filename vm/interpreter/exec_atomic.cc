@@ -16,8 +16,9 @@ namespace {
 
 // The unsigned integer that holds the bits of T.
 template <typename T>
-using BitsFor = std::conditional_t<sizeof(T) == 1, uint8_t,
-                                   std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+using BitsFor = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
 template <AtomicOp kKind, typename T>
 T Combine(T old, T value) {

@@ -46,8 +46,20 @@ struct Instr {
 
 // Why a program stopped.
 enum class TrapKind : uint8_t {
-  kNone, kOutOfBounds, kNullPointer, kReadOnly, kMisaligned, kIndex, kZeroStep, kAssert, kAssume, kStepLimit,
-  kInterrupted, kDeadlock, kUnsupported, kStack,
+  kNone,
+  kOutOfBounds,
+  kNullPointer,
+  kReadOnly,
+  kMisaligned,
+  kIndex,
+  kZeroStep,
+  kAssert,
+  kAssume,
+  kStepLimit,
+  kInterrupted,
+  kDeadlock,
+  kUnsupported,
+  kStack,
 };
 
 // A fault of the running kernel, completed with names and places by the scheduler.

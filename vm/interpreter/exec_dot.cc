@@ -13,8 +13,8 @@
 //   integers             i32, wrapping, whatever the operands' signedness
 //
 // An accumulator narrower than f32 is widened, takes part in f32 across all of K, and is rounded once at the end.
-// Where corrections are NaN (infinity times the zero left of a split) they count as 0, so that an infinite or NaN result
-// is that of the leading product. max_num_imprecise_acc is a permission to other tiers; here it has no effect.
+// Where corrections are NaN (infinity times the zero left of a split) they count as 0, so that an infinite or NaN
+// result is that of the leading product. max_num_imprecise_acc is a permission to other tiers; here it has no effect.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -253,11 +253,17 @@ Handler F32Handler(PrepareContext& cx, DotPlan& plan, DType a, DType b, DotPreci
   plan.to_f32_b = WidenTo32(b);
   if (a == DType::kF32 && b == DType::kF32) {
     switch (precision) {
-      case DotPrecision::kIeee: break;
-      case DotPrecision::kTf32: plan.to_f32_a = plan.to_f32_b = &ToTf32; break;
-      case DotPrecision::kTf32x3: return SplitHandler<Tf32Part, 2>(cx, plan);
-      case DotPrecision::kBf16x3: return SplitHandler<Bf16Part, 2>(cx, plan);
-      case DotPrecision::kBf16x6: return SplitHandler<Bf16Part, 3>(cx, plan);
+      case DotPrecision::kIeee:
+        break;
+      case DotPrecision::kTf32:
+        plan.to_f32_a = plan.to_f32_b = &ToTf32;
+        break;
+      case DotPrecision::kTf32x3:
+        return SplitHandler<Tf32Part, 2>(cx, plan);
+      case DotPrecision::kBf16x3:
+        return SplitHandler<Bf16Part, 2>(cx, plan);
+      case DotPrecision::kBf16x6:
+        return SplitHandler<Bf16Part, 3>(cx, plan);
     }
   }
   ScratchLayout layout(nullptr);
@@ -275,8 +281,8 @@ absl::StatusOr<PreparedOp> PrepareDot(PrepareContext& cx) {
   const DType a = cx.operand_type(DotOp::In::a).dtype();
   const DType b = cx.operand_type(DotOp::In::b).dtype();
   const DType acc = cx.operand_type(DotOp::In::acc).dtype();
-  const auto plan = std::make_shared<DotPlan>(PlanOf(cx.operand_type(DotOp::In::a), cx.operand_type(DotOp::In::b),
-                                                     cx.operand_type(DotOp::In::acc)));
+  const auto plan = std::make_shared<DotPlan>(
+      PlanOf(cx.operand_type(DotOp::In::a), cx.operand_type(DotOp::In::b), cx.operand_type(DotOp::In::acc)));
   if (a == DType::kF64 && b == DType::kF64 && acc == DType::kF64) {
     cx.RequireScratch(static_cast<size_t>(MatmulPackingElements(plan->shape)) * sizeof(double));
     return PreparedOp{&ExecDotF64, plan};

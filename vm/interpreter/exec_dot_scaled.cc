@@ -1,9 +1,9 @@
 // dot_scaled: acc + (a * a_scale) @ (b * b_scale) on microscaling operands.
 //
 // Format: "OCP Microscaling Formats (MX) Specification", version 1.0. 32 elements along K share one e8m0 scale: the
-// power of two 2^(code - 127), or NaN for code 0xff. a_scale is [M, K / 32], b_scale is [N, K / 32], each with the batch
-// axis in front; an absent scale is 1. e2m1 elements lie two in a byte, the one of the lower index in the low half, along
-// K or, without *_k_pack, along the other axis.
+// power of two 2^(code - 127), or NaN for code 0xff. a_scale is [M, K / 32], b_scale is [N, K / 32], each with the
+// batch axis in front; an absent scale is 1. e2m1 elements lie two in a byte, the one of the lower index in the low
+// half, along K or, without *_k_pack, along the other axis.
 //
 // Numerics: elements and scales are exact in f32. Their product is rounded to f32, which matters only where it leaves
 // f32's range (a bf16 or fp16 element by an extreme scale): it overflows to infinity or loses bits of a subnormal. The
@@ -110,11 +110,16 @@ void ExecDotScaled(ExecContext& cx, const Instr& at) {
 // The tile's element type by its format: u8 may hold the bytes of an f8.
 DType ElementOf(ScaledFormat format) {
   switch (format) {
-    case ScaledFormat::kE2M1: return DType::kNone;
-    case ScaledFormat::kE4M3: return DType::kF8E4M3;
-    case ScaledFormat::kE5M2: return DType::kF8E5M2;
-    case ScaledFormat::kBF16: return DType::kBF16;
-    case ScaledFormat::kFP16: return DType::kF16;
+    case ScaledFormat::kE2M1:
+      return DType::kNone;
+    case ScaledFormat::kE4M3:
+      return DType::kF8E4M3;
+    case ScaledFormat::kE5M2:
+      return DType::kF8E5M2;
+    case ScaledFormat::kBF16:
+      return DType::kBF16;
+    case ScaledFormat::kFP16:
+      return DType::kF16;
   }
   return DType::kNone;
 }

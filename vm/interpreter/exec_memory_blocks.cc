@@ -1,8 +1,8 @@
 // Block pointers and tensor descriptors: boxes of a strided tensor instead of one pointer an element.
 //
-// Both are words in the frame: a block pointer holds base, shape, strides and offsets; a descriptor base, padding, shape
-// and strides, and its ops bring the offsets. Strides count elements. What lies inside the tensor is itself a box, so its
-// first and last address tell whether all of it may be accessed.
+// Both are words in the frame: a block pointer holds base, shape, strides and offsets; a descriptor base, padding,
+// shape and strides, and its ops bring the offsets. Strides count elements. What lies inside the tensor is itself a
+// box, so its first and last address tell whether all of it may be accessed.
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -151,7 +151,8 @@ void ExecCheck(ExecContext& cx, const Instr& at) {
 }
 
 void ExecHint(ExecContext& cx, const Instr& at) {
-  std::memmove(cx.Result<std::byte>(at), cx.Operand<std::byte>(at, 0), static_cast<size_t>(at.payload<CountPayload>().count));
+  std::memmove(cx.Result<std::byte>(at), cx.Operand<std::byte>(at, 0),
+               static_cast<size_t>(at.payload<CountPayload>().count));
 }
 
 void ExecNothingHere(ExecContext&, const Instr&) {}
@@ -172,16 +173,18 @@ absl::StatusOr<PreparedOp> PreparePrint(PrepareContext& cx) {
     // Block pointers and descriptors show their words.
     value.shape = type.is_value() ? type.shape() : Type::Shape{type.value_bytes() / 8};
     value.count = type.is_value() ? type.num_elements() : type.value_bytes() / 8;
-    value.format = ChooseFormatter(type, cx.op().bool_attr(PrintOp::At::hex), i < is_signed.size() && is_signed[i] == 0);
+    value.format =
+        ChooseFormatter(type, cx.op().bool_attr(PrintOp::At::hex), i < is_signed.size() && is_signed[i] == 0);
   }
   return MakePrepared(&ExecPrint, std::move(payload));
 }
 
 absl::StatusOr<PreparedOp> PrepareAssert(PrepareContext& cx) {
   const std::string& message = cx.op().string_attr(AssertOp::At::message);
-  return MakePrepared(&ExecCheck, CheckPayload{TrapKind::kAssert,
-                                               message.empty() ? "assertion failed" : absl::StrCat("assertion failed: ", message),
-                                               cx.operand_count(AssertOp::In::condition)});
+  return MakePrepared(&ExecCheck,
+                      CheckPayload{TrapKind::kAssert,
+                                   message.empty() ? "assertion failed" : absl::StrCat("assertion failed: ", message),
+                                   cx.operand_count(AssertOp::In::condition)});
 }
 
 absl::StatusOr<PreparedOp> PrepareAssume(PrepareContext& cx) {

@@ -9,8 +9,8 @@
 //                                               0123456                   1
 //
 // The order of the operands is kept, so a region need only be associative, not commutative; and the error of a float
-// sum grows with the logarithm of the extent. Narrow floats round after each combine, as the region says (the language's
-// `sum` and `max` widen first where Triton does). Recognised combines (region_patterns.h) and all others
+// sum grows with the logarithm of the extent. Narrow floats round after each combine, as the region says (the
+// language's `sum` and `max` widen first where Triton does). Recognised combines (region_patterns.h) and all others
 // (exec_region.cc) combine in this same order.
 //
 // An axis other than the last, or an even extent, needs no loop over rows: pairs of neighbours of one row after another
@@ -78,8 +78,8 @@ void RoundInPlace(float* values, T* rounded, int64_t count) {
 template <typename T>
 void StoreExactly(const ComputeType<T>* values, T* out, int64_t count) {
   if constexpr (NarrowFloatElement<T>) {
-    RoundFromF32<T>({values, static_cast<size_t>(count)}, {out, static_cast<size_t>(count)},
-                    T::kInfo.default_rounding, Overflow::kInfinity);
+    RoundFromF32<T>({values, static_cast<size_t>(count)}, {out, static_cast<size_t>(count)}, T::kInfo.default_rounding,
+                    Overflow::kInfinity);
   } else {
     std::copy_n(values, count, out);
   }
@@ -132,9 +132,7 @@ void ExecReduce(ExecContext& cx, const Instr& at) {
             RoundInPlace<T>(to + to_row * inner, scratch.rounded, pairs * inner);
           }
         },
-        [&](int64_t from_row, int64_t to_row) {
-          std::copy_n(from + from_row * inner, inner, to + to_row * inner);
-        });
+        [&](int64_t from_row, int64_t to_row) { std::copy_n(from + from_row * inner, inner, to + to_row * inner); });
     extent = (extent + 1) / 2;
     from = to;
   }
@@ -240,10 +238,14 @@ void ExecArgReduce(ExecContext& cx, const Instr& at) {
 template <typename T>
 Handler ArgHandlerFor(CombineKind kind) {
   switch (kind) {
-    case CombineKind::kArgMaxLeft: return &ExecArgReduce<T, CombineKind::kArgMaxLeft>;
-    case CombineKind::kArgMaxFast: return &ExecArgReduce<T, CombineKind::kArgMaxFast>;
-    case CombineKind::kArgMinLeft: return &ExecArgReduce<T, CombineKind::kArgMinLeft>;
-    case CombineKind::kArgMinFast: return &ExecArgReduce<T, CombineKind::kArgMinFast>;
+    case CombineKind::kArgMaxLeft:
+      return &ExecArgReduce<T, CombineKind::kArgMaxLeft>;
+    case CombineKind::kArgMaxFast:
+      return &ExecArgReduce<T, CombineKind::kArgMaxFast>;
+    case CombineKind::kArgMinLeft:
+      return &ExecArgReduce<T, CombineKind::kArgMinLeft>;
+    case CombineKind::kArgMinFast:
+      return &ExecArgReduce<T, CombineKind::kArgMinFast>;
     case CombineKind::kUnknown:
     case CombineKind::kAdd:
     case CombineKind::kMul:
@@ -253,7 +255,8 @@ Handler ArgHandlerFor(CombineKind kind) {
     case CombineKind::kMaxPropagateNan:
     case CombineKind::kAnd:
     case CombineKind::kOr:
-    case CombineKind::kXor: break;
+    case CombineKind::kXor:
+      break;
   }
   return nullptr;
 }
@@ -284,8 +287,7 @@ absl::StatusOr<PreparedOp> PrepareReduce(PrepareContext& cx) {
   // Nothing to combine: the elements pass unchanged, which loops through f32 would not do to every code.
   const bool is_copy = extents->extent == 1;
   if (kind == CombineKind::kUnknown || is_copy) return PrepareReduceByRegion(cx);
-  const Handler handler =
-      VisitElement(type.dtype(), [&]<typename T>() { return FastHandler<T>(cx, kind, *extents); });
+  const Handler handler = VisitElement(type.dtype(), [&]<typename T>() { return FastHandler<T>(cx, kind, *extents); });
   if (handler == nullptr) return PrepareReduceByRegion(cx);
   return PreparedOp{handler, extents};
 }

@@ -35,8 +35,8 @@ struct ElementRuns {
   int64_t stride = 1;
 };
 
-// Calls copy(element, lane, length, stride) for each stretch of elements element, element + stride, ... of the tile that
-// are lanes lane, lane + 1, ...
+// Calls copy(element, lane, length, stride) for each stretch of elements element, element + stride, ... of the tile
+// that are lanes lane, lane + 1, ...
 template <typename Copy>
 void ForEachStretch(const ElementRuns& runs, int64_t first, int64_t count, const Copy& copy) {
   if (runs.run == 1) return copy(runs.base + first * runs.stride, int64_t{0}, count, runs.stride);
@@ -70,10 +70,14 @@ void ScatterOf(const std::byte* lanes, const ElementRuns& runs, int64_t first, i
 void Gather(int element_bytes, const std::byte* tile, const ElementRuns& runs, int64_t first, int64_t count,
             std::byte* lanes) {
   switch (element_bytes) {
-    case 1: return GatherOf<uint8_t>(tile, runs, first, count, lanes);
-    case 2: return GatherOf<uint16_t>(tile, runs, first, count, lanes);
-    case 4: return GatherOf<uint32_t>(tile, runs, first, count, lanes);
-    default: return GatherOf<uint64_t>(tile, runs, first, count, lanes);
+    case 1:
+      return GatherOf<uint8_t>(tile, runs, first, count, lanes);
+    case 2:
+      return GatherOf<uint16_t>(tile, runs, first, count, lanes);
+    case 4:
+      return GatherOf<uint32_t>(tile, runs, first, count, lanes);
+    default:
+      return GatherOf<uint64_t>(tile, runs, first, count, lanes);
   }
 }
 
@@ -81,10 +85,14 @@ void Gather(int element_bytes, const std::byte* tile, const ElementRuns& runs, i
 void Scatter(int element_bytes, const std::byte* lanes, const ElementRuns& runs, int64_t first, int64_t count,
              std::byte* tile) {
   switch (element_bytes) {
-    case 1: return ScatterOf<uint8_t>(lanes, runs, first, count, tile);
-    case 2: return ScatterOf<uint16_t>(lanes, runs, first, count, tile);
-    case 4: return ScatterOf<uint32_t>(lanes, runs, first, count, tile);
-    default: return ScatterOf<uint64_t>(lanes, runs, first, count, tile);
+    case 1:
+      return ScatterOf<uint8_t>(lanes, runs, first, count, tile);
+    case 2:
+      return ScatterOf<uint16_t>(lanes, runs, first, count, tile);
+    case 4:
+      return ScatterOf<uint32_t>(lanes, runs, first, count, tile);
+    default:
+      return ScatterOf<uint64_t>(lanes, runs, first, count, tile);
   }
 }
 
@@ -337,8 +345,7 @@ absl::StatusOr<PreparedOp> PrepareScanByRegion(PrepareContext& cx) {
   plan->is_reversed = op.bool_attr(ScanOp::At::reverse);
   plan->element_bytes = ElementBytesOf(cx, op.operands);
   if (plan->extents.extent > 1) {
-    TRIVET_RETURN_IF_ERROR(
-        plan->pieces.PrepareFor(cx, op.regions[0], plan->extents.outer * plan->extents.inner));
+    TRIVET_RETURN_IF_ERROR(plan->pieces.PrepareFor(cx, op.regions[0], plan->extents.outer * plan->extents.inner));
   }
   return PreparedOp{&ExecScanByRegion, plan};
 }

@@ -2,8 +2,8 @@
 //
 //   out[0] = x[0]    out[i] = combine(out[i - 1], x[i])
 //
-// Narrow floats round after each combine. Recognised combines (region_patterns.h) and all others (exec_region.cc) combine
-// in this same order.
+// Narrow floats round after each combine. Recognised combines (region_patterns.h) and all others (exec_region.cc)
+// combine in this same order.
 #include <algorithm>
 #include <concepts>
 #include <memory>
@@ -85,8 +85,8 @@ absl::StatusOr<PreparedOp> PrepareScan(PrepareContext& cx) {
   const CombineKind kind = RecogniseCombine(cx.module(), cx.function(), op.regions[0]);
   const Handler handler = VisitElement(type.dtype(), [&]<typename T>() { return HandlerFor<T>(kind); });
   if (handler == nullptr) return PrepareScanByRegion(cx);
-  const auto plan = std::make_shared<ScanPlan>(ScanPlan{
-      .extents = AxisExtents::Of(type, op.int_attr(ScanOp::At::axis)), .is_reversed = op.bool_attr(ScanOp::At::reverse)});
+  const auto plan = std::make_shared<ScanPlan>(ScanPlan{.extents = AxisExtents::Of(type, op.int_attr(ScanOp::At::axis)),
+                                                        .is_reversed = op.bool_attr(ScanOp::At::reverse)});
   return PreparedOp{handler, plan};
 }
 

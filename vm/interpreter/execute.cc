@@ -91,8 +91,8 @@ absl::StatusOr<FunctionId> FindKernel(const Module& module, const std::string& n
 
 absl::Status CheckArguments(const Function& kernel, const std::vector<KernelArgument>& arguments) {
   if (arguments.size() != kernel.params().size()) {
-    return absl::InvalidArgumentError(absl::StrCat("@", kernel.name, " takes ", kernel.params().size(),
-                                                   " arguments, not ", arguments.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("@", kernel.name, " takes ", kernel.params().size(), " arguments, not ", arguments.size()));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ValueId param = kernel.params()[i];
@@ -115,7 +115,8 @@ absl::StatusOr<int64_t> CheckGrid(const std::array<int64_t, 3>& grid) {
           absl::StrCat("the grid (", absl::StrJoin(grid, ", "), ") has an extent outside 0 to ", kMaxExtent));
     }
     if (__builtin_mul_overflow(count, extent, &count)) {
-      return absl::InvalidArgumentError(absl::StrCat("the grid (", absl::StrJoin(grid, ", "), ") has too many programs"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the grid (", absl::StrJoin(grid, ", "), ") has too many programs"));
     }
   }
   return count;
@@ -210,8 +211,8 @@ LaunchResult Launch(const Executable& executable, const LaunchRequest& request) 
     TRIVET_RETURN_IF_ERROR(CheckArguments(kernel, request.arguments));
     TRIVET_ASSIGN_OR_RETURN(const int64_t count, CheckGrid(request.grid));
     if (count == 0) return absl::OkStatus();
-    TRIVET_ASSIGN_OR_RETURN(LoadedKernel* const loaded, static_cast<const LoadedModule&>(executable)
-                                                            .Get(id, request.options.observer != nullptr));
+    TRIVET_ASSIGN_OR_RETURN(LoadedKernel* const loaded,
+                            static_cast<const LoadedModule&>(executable).Get(id, request.options.observer != nullptr));
     TurnTakingSink sink(request.options.print_sink);
     LaunchContext launch{*loaded->code, request, loaded->arenas, &sink};
     for (size_t i = 0; i < 3; ++i) launch.grid[i] = static_cast<int32_t>(request.grid[i]);

@@ -47,10 +47,10 @@ enum class Schedule : uint8_t {
 
 struct LaunchOptions {
   Schedule schedule = Schedule::kThreads;
-  int threads = 0;          // for kThreads; 0: one a core
-  uint64_t seed = 0;        // for kRandom
-  int64_t max_steps = 0;    // ops a launch may run, all programs together; 0: no limit
-  Observer* observer = nullptr;  // forces one thread
+  int threads = 0;                  // for kThreads; 0: one a core
+  uint64_t seed = 0;                // for kRandom
+  int64_t max_steps = 0;            // ops a launch may run, all programs together; 0: no limit
+  Observer* observer = nullptr;     // forces one thread
   PrintSink* print_sink = nullptr;  // null: standard output
   // Asked now and then by the thread that called Launch; the launch stops when it gives true. May be empty.
   std::function<bool()> interrupted;
@@ -76,7 +76,7 @@ struct TrapReport {
   std::array<int32_t, 3> program_id;
   std::string location;  // "matmul.py:31:21", innermost frame first in `frames`
   std::vector<std::string> frames;
-  std::string message;   // the whole message, for people
+  std::string message;  // the whole message, for people
 };
 
 struct LaunchResult {

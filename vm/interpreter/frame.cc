@@ -54,9 +54,10 @@ void Normalise(std::vector<Span>& times) {
 
 // True for ops that compute element i of the result from elements i of the operands.
 bool IsElementwise(const Operation& op, const Function& function) {
-  constexpr TypeRule kElementwise[] = {
-      TypeRule::kSameInteger, TypeRule::kSameFloat,      TypeRule::kIntFloat,     TypeRule::kFloatInt, TypeRule::kFloatToI32,
-      TypeRule::kFloatToBool, TypeRule::kCompareInteger, TypeRule::kCompareFloat, TypeRule::kCast,     TypeRule::kAddPtr};
+  constexpr TypeRule kElementwise[] = {TypeRule::kSameInteger,    TypeRule::kSameFloat,    TypeRule::kIntFloat,
+                                       TypeRule::kFloatInt,       TypeRule::kFloatToI32,   TypeRule::kFloatToBool,
+                                       TypeRule::kCompareInteger, TypeRule::kCompareFloat, TypeRule::kCast,
+                                       TypeRule::kAddPtr};
   const TypeRule rule = op.info().rule;
   if (rule == TypeRule::kSelect) {
     return function.type(op.operand(SelectOp::In::condition)).shape() == function.type(op.result()).shape();
@@ -77,9 +78,9 @@ class LayoutBuilder {
     uint64_t alignment = 8;
     Time defined = kNever;
     Time last_use = kNever;
-    std::vector<Span> more;      // other times when it is written or must be kept
-    size_t extended_loop = 0;    // 1 + the loop whose end it was last made to reach
-    size_t group = 0;            // union-find
+    std::vector<Span> more;    // other times when it is written or must be kept
+    size_t extended_loop = 0;  // 1 + the loop whose end it was last made to reach
+    size_t group = 0;          // union-find
   };
   struct Loop {
     OpId op;
@@ -133,7 +134,7 @@ class LayoutBuilder {
   const FrameRequest& request_;
   const Function& fn_;
   FrameLayout layout_;
-  std::vector<Cell> cells_;   // values first, then counters, then results of the root
+  std::vector<Cell> cells_;                             // values first, then counters, then results of the root
   std::vector<std::pair<size_t, size_t>> preferences_;  // loops first
   std::vector<std::pair<size_t, size_t>> in_place_;
   std::vector<std::pair<size_t, size_t>> must_unite_;
@@ -161,8 +162,8 @@ void LayoutBuilder::Use(ValueId value, Time time) {
   if (cell.defined == kNever) return;  // a constant, or from outside
   cell.last_use = std::max(cell.last_use, time);
   // The outermost loop that began after the definition keeps the value to its end.
-  auto loop = std::upper_bound(loops_.begin(), loops_.end(), cell.defined,
-                               [](Time t, const Loop& l) { return t <= l.begin; });
+  auto loop =
+      std::upper_bound(loops_.begin(), loops_.end(), cell.defined, [](Time t, const Loop& l) { return t <= l.begin; });
   if (loop == loops_.end()) return;
   const size_t number = 1 + static_cast<size_t>(loop->begin);
   if (cell.extended_loop == number) return;
@@ -369,14 +370,17 @@ absl::Status LayoutBuilder::Place() {
   std::vector<std::pair<uint64_t, uint64_t>> taken;
   for (size_t i : order) {
     Group& group = groups_[i];
-    const auto align = [&](uint64_t offset) { return (offset + group.alignment - 1) / group.alignment * group.alignment; };
+    const auto align = [&](uint64_t offset) {
+      return (offset + group.alignment - 1) / group.alignment * group.alignment;
+    };
     if (!share) {
       group.offset = align(end);
     } else {
       std::erase_if(placed, [&](size_t j) { return groups_[j].times.back().last < first_time(i); });
       taken.clear();
       for (size_t j : placed) {
-        if (Meet(groups_[j].times, group.times)) taken.emplace_back(groups_[j].offset, groups_[j].offset + groups_[j].size_bytes);
+        if (Meet(groups_[j].times, group.times))
+          taken.emplace_back(groups_[j].offset, groups_[j].offset + groups_[j].size_bytes);
       }
       std::sort(taken.begin(), taken.end());
       group.offset = align(request_.begin);

@@ -29,16 +29,16 @@ inline constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 30;
 
 struct FrameRequest {
   const Function* function = nullptr;
-  RegionId root;         // the body, or the region of a reduce, scan or map_elementwise
-  int64_t lanes = 1;     // elements of each value, times its own
-  uint64_t begin = 0;    // first free offset
+  RegionId root;             // the body, or the region of a reduce, scan or map_elementwise
+  int64_t lanes = 1;         // elements of each value, times its own
+  uint64_t begin = 0;        // first free offset
   bool pin_params = false;   // parameters keep their slots to the end
   bool keep_values = false;  // no slot is used twice, so that every value can be read later
 };
 
 struct FrameLayout {
-  std::vector<ValueId> same_as;  // by value: the value whose slot it has, itself for most
-  std::vector<uint32_t> slots;   // by value; kNoSlot for constants and for values outside root
+  std::vector<ValueId> same_as;                  // by value: the value whose slot it has, itself for most
+  std::vector<uint32_t> slots;                   // by value; kNoSlot for constants and for values outside root
   std::vector<uint32_t> result_slots;            // where `return`, or the yield of a region, puts its values
   absl::flat_hash_map<OpId, uint32_t> counters;  // of each for: 8 bytes for the iterations that remain
   uint64_t end = 0;
@@ -58,7 +58,9 @@ absl::StatusOr<FrameLayout> LayOutFrame(const FrameRequest& request);
 // Bytes that a value of `type` takes in a frame, for `lanes` elements at a time.
 inline uint64_t SlotBytes(const Type& type, int64_t lanes) { return static_cast<uint64_t>(type.value_bytes() * lanes); }
 // Where it may start.
-inline uint64_t SlotAlignment(const Type& type, int64_t lanes) { return type.is_tile() || lanes > 1 ? kSlotAlignment : 8; }
+inline uint64_t SlotAlignment(const Type& type, int64_t lanes) {
+  return type.is_tile() || lanes > 1 ? kSlotAlignment : 8;
+}
 
 // A copy inside a frame.
 struct Move {

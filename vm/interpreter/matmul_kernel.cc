@@ -1,5 +1,5 @@
-// Register blocking after Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 34, 2008),
-// without the outer loops: tiles are small enough for the caches.
+// Register blocking after Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 34,
+// 2008), without the outer loops: tiles are small enough for the caches.
 //
 //        k                 panel of b: 2 vectors wide, packed when b's rows are far apart
 //      +---+             +--+
@@ -112,7 +112,8 @@ void MultiplyPanel(int64_t m, int64_t k, Block<const E> a, Block<const E> b, Blo
   int64_t row = 0;
   for (; row + kRows <= m; row += kRows) {
     MicroKernel<E, kRows, kVectors>(k, {a.data + row * a.stride, a.stride}, b,
-                                    {acc.data + row * acc.stride, acc.stride}, {out.data + row * out.stride, out.stride});
+                                    {acc.data + row * acc.stride, acc.stride},
+                                    {out.data + row * out.stride, out.stride});
   }
   if constexpr (kRows > 1) {
     if (row < m) {
@@ -133,8 +134,8 @@ void MultiplyEdge(const MatmulShape& shape, int64_t column, Block<const E> a, co
   alignas(kVectorBytes) E row_sums[kLanes<E>] = {};
   for (int64_t row = 0; row < shape.m; ++row) {
     std::copy_n(acc + row * shape.n + column, width, row_sums);
-    MicroKernel<E, 1, 1>(shape.k, {a.data + row * a.stride, a.stride}, {packing, kLanes<E>},
-                         {row_sums, kLanes<E>}, {row_sums, kLanes<E>});
+    MicroKernel<E, 1, 1>(shape.k, {a.data + row * a.stride, a.stride}, {packing, kLanes<E>}, {row_sums, kLanes<E>},
+                         {row_sums, kLanes<E>});
     std::copy_n(row_sums, width, out + row * shape.n + column);
   }
 }
@@ -148,7 +149,8 @@ void MatmulOf(const MatmulShape& shape, const E* a, const E* b, const E* acc, E*
   for (; column + kPanel <= shape.n; column += kPanel) {
     Block<const E> panel{b + column, shape.n};
     if (packs) {
-      for (int64_t i = 0; i < shape.k; ++i) std::memcpy(packing + i * kPanel, panel.data + i * shape.n, kPanel * sizeof(E));
+      for (int64_t i = 0; i < shape.k; ++i)
+        std::memcpy(packing + i * kPanel, panel.data + i * shape.n, kPanel * sizeof(E));
       panel = {packing, kPanel};
     }
     MultiplyPanel<E, 2>(shape.m, shape.k, a_rows, panel, {acc + column, shape.n}, {out + column, shape.n});

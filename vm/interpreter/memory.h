@@ -1,7 +1,8 @@
 // Which memory a launch may touch, and whose it is.
 //
 // Arguments register their allocations. CPU memory is used in place. An access outside every allocation is a trap that
-// names the tensor it was aimed at, never a signal; see docs/semantics.md#memory for pointers that were read from memory.
+// names the tensor it was aimed at, never a signal; see docs/semantics.md#memory for pointers that were read from
+// memory.
 #pragma once
 
 #include <cstdint>

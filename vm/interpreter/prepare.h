@@ -37,9 +37,7 @@ class PrepareContext {
   virtual const Function& function() const = 0;
   virtual const Operation& op() const = 0;
 
-  bool has_operand(int i) const {
-    return static_cast<size_t>(i) < op().operands.size() && !op().operand(i).is_none();
-  }
+  bool has_operand(int i) const { return static_cast<size_t>(i) < op().operands.size() && !op().operand(i).is_none(); }
   const Type& operand_type(int i) const { return function().type(op().operand(i)); }
   const Type& result_type(int i = 0) const { return function().type(op().result(i)); }
   // Elements at a time: 1, but for code inside a vectorised region.
@@ -69,9 +67,9 @@ struct PreparedOp {
   std::shared_ptr<const void> data;
 };
 
-// Results never share memory with operands, with two exceptions, where a result may be an operand that dies: elementwise
-// ops, for operands of the result's element size (so iteration i may touch element i only), and the acc of dot and
-// dot_scaled. They are then the same memory exactly, never a part of it.
+// Results never share memory with operands, with two exceptions, where a result may be an operand that dies:
+// elementwise ops, for operands of the result's element size (so iteration i may touch element i only), and the acc of
+// dot and dot_scaled. They are then the same memory exactly, never a part of it.
 //
 // Declares PrepareLoad, PrepareAddF, ... for all ops but control flow.
 #define TRIVET_PREPARE_Pure(Name) absl::StatusOr<PreparedOp> Prepare##Name(PrepareContext& cx);

@@ -51,7 +51,7 @@ struct LaunchContext {
   ArenaPool& arenas;
   PrintSink* print_sink = nullptr;  // takes turns by itself
   std::array<int32_t, 3> grid{1, 1, 1};
-  std::atomic<bool> abort{false};    // every program stops at its next back edge
+  std::atomic<bool> abort{false};  // every program stops at its next back edge
   std::atomic<int64_t> steps{0};
 };
 

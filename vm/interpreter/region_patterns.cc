@@ -125,11 +125,16 @@ std::optional<CmpPredicate> ComparisonOf(const Expressions& exprs, ExprId id, Ex
   if (expr.args[0] != b || expr.args[1] != a) return std::nullopt;
   switch (predicate) {
     case CmpPredicate::kEq:
-    case CmpPredicate::kNe: return predicate;
-    case CmpPredicate::kLt: return CmpPredicate::kGt;
-    case CmpPredicate::kLe: return CmpPredicate::kGe;
-    case CmpPredicate::kGt: return CmpPredicate::kLt;
-    case CmpPredicate::kGe: return CmpPredicate::kLe;
+    case CmpPredicate::kNe:
+      return predicate;
+    case CmpPredicate::kLt:
+      return CmpPredicate::kGt;
+    case CmpPredicate::kLe:
+      return CmpPredicate::kGe;
+    case CmpPredicate::kGt:
+      return CmpPredicate::kLt;
+    case CmpPredicate::kGe:
+      return CmpPredicate::kLe;
   }
   return std::nullopt;
 }
@@ -166,9 +171,8 @@ CombineKind KindOfArgCombine(const Expressions& exprs, const std::vector<ExprId>
     });
   };
   const auto is_left = [&](CmpPredicate wins) {
-    return EitherOrder(exprs, first, Op::kOrI, [&](ExprId x, ExprId y) {
-      return compares(x, value1, value2, wins) && is_tie_to_left(y);
-    });
+    return EitherOrder(exprs, first, Op::kOrI,
+                       [&](ExprId x, ExprId y) { return compares(x, value1, value2, wins) && is_tie_to_left(y); });
   };
   if (compares(first, value1, value2, CmpPredicate::kGt)) return CombineKind::kArgMaxFast;
   if (compares(first, value1, value2, CmpPredicate::kLt)) return CombineKind::kArgMinFast;

@@ -12,12 +12,21 @@ namespace trivet::vm {
 
 enum class CombineKind : uint8_t {
   kUnknown,
-  kAdd, kMul, kMin, kMax,              // integers; floats to nearest even, NaN ignored by min and max
-  kMinPropagateNan, kMaxPropagateNan,  // floats
-  kAnd, kOr, kXor,                     // integers
+  kAdd,
+  kMul,
+  kMin,
+  kMax,  // integers; floats to nearest even, NaN ignored by min and max
+  kMinPropagateNan,
+  kMaxPropagateNan,  // floats
+  kAnd,
+  kOr,
+  kXor,  // integers
   // (value1, index1, value2, index2) -> the pair that wins: the first if its value is larger (smaller), or, in the
   // Left forms, if the values are equal and its index is the lower. A comparison with NaN is false.
-  kArgMaxLeft, kArgMaxFast, kArgMinLeft, kArgMinFast,
+  kArgMaxLeft,
+  kArgMaxFast,
+  kArgMinLeft,
+  kArgMinFast,
 };
 
 // What `region` of `function` computes; kUnknown if it is none of these. Calls to straight-line helpers are looked

@@ -53,8 +53,8 @@ struct Task {
   WaitDetector detector;
   int64_t index = 0;
   bool has_waited = false;
-  uint64_t waits_at = 0;     // version of memory at which it was last found to wait
-  bool is_counted = false;   // among those that wait at version waits_at
+  uint64_t waits_at = 0;    // version of memory at which it was last found to wait
+  bool is_counted = false;  // among those that wait at version waits_at
 };
 
 // Asks the limits and the caller's interrupt. One for each launch, used by the thread that called Launch.
@@ -141,20 +141,20 @@ class OrderedScheduler {
   const int64_t count_;
   const int num_workers_;
   Watch watch_;
-  std::atomic<int64_t> next_{0};       // first program not begun
+  std::atomic<int64_t> next_{0};  // first program not begun
   std::atomic<int64_t> finished_{0};
   std::atomic<uint64_t> version_{0};   // of memory
   std::atomic<int64_t> num_aside_{0};  // tasks in the lists below
 
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;          // of all that follows
   std::deque<Task> awake_;    // waited; memory has changed since
   std::deque<Task> long_;     // run long without an end
   std::deque<Task> waiting_;  // wait at waiting_version_
   uint64_t waiting_version_ = 0;
-  int64_t num_waiting_ = 0;   // programs that wait at waiting_version_, those being looked at again included
-  int active_ = 0;            // workers that may be running a program
+  int64_t num_waiting_ = 0;  // programs that wait at waiting_version_, those being looked at again included
+  int active_ = 0;           // workers that may be running a program
   uint64_t turn_ = 0;
-  int64_t held_back_ = 0;     // times that no program was begun since many waited, after the last that was
+  int64_t held_back_ = 0;  // times that no program was begun since many waited, after the last that was
   std::unique_ptr<Program> trapped_;
   bool is_deadlock_ = false;
 };
@@ -268,8 +268,9 @@ std::optional<Task> OrderedScheduler::Pick(std::unique_ptr<Program>& spare) {
     };
     ++turn_;
     const bool others_run = active_ > 1;
-    // While others run, few new programs are begun if many wait: the wait may be over soon, and each takes memory. Not for
-    // ever, though: those that run may themselves wait for a program that is not begun (a barrier of the whole grid).
+    // While others run, few new programs are begun if many wait: the wait may be over soon, and each takes memory. Not
+    // for ever, though: those that run may themselves wait for a program that is not begun (a barrier of the whole
+    // grid).
     const bool is_crowded = others_run && num_aside_.load() >= 4 * num_workers_ && held_back_ < kMostHeldBack;
     if (!awake_.empty() && turn_ % 2 == 0) return take(awake_);
     if (is_crowded && next_.load() < count_) ++held_back_;
@@ -311,8 +312,11 @@ std::optional<Task> OrderedScheduler::Pick(std::unique_ptr<Program>& spare) {
 class InterleavedScheduler {
  public:
   InterleavedScheduler(LaunchContext& launch, int64_t count)
-      : launch_(launch), count_(count), is_random_(launch.request.options.schedule == Schedule::kRandom),
-        random_(launch.request.options.seed), watch_(launch) {
+      : launch_(launch),
+        count_(count),
+        is_random_(launch.request.options.schedule == Schedule::kRandom),
+        random_(launch.request.options.seed),
+        watch_(launch) {
     const auto arena_bytes = static_cast<int64_t>(launch.kernel.arena_bytes) + 1;
     max_live_ = std::max(kMinInterleaved, kMaxInterleavedBytes / arena_bytes);
   }
@@ -334,13 +338,13 @@ class InterleavedScheduler {
   Random random_;
   Watch watch_;
   int64_t max_live_;
-  std::vector<Task> live_;           // begun and not finished
+  std::vector<Task> live_;  // begun and not finished
   std::vector<std::unique_ptr<Program>> spare_;
   int64_t begun_ = 0;
-  std::vector<int64_t> order_;       // a random window of the programs that are next
-  int64_t ordered_ = 0;              // programs that entered the window
+  std::vector<int64_t> order_;  // a random window of the programs that are next
+  int64_t ordered_ = 0;         // programs that entered the window
   uint64_t version_ = 0;
-  int64_t num_waiting_ = 0;          // live programs that wait at version_
+  int64_t num_waiting_ = 0;  // live programs that wait at version_
 };
 
 int64_t InterleavedScheduler::NextIndex() {

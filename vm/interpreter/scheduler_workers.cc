@@ -14,7 +14,7 @@ namespace trivet::vm {
 
 struct WorkerLoan::Job {
   std::function<void()> work;
-  int wanted = 0;   // threads that may still begin
+  int wanted = 0;  // threads that may still begin
   int running = 0;
 };
 

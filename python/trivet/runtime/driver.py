@@ -119,7 +119,14 @@ class CpuDriver:
         cache.zero_()
 
     def map_python_to_cpp_type(self, ty):
-        names = {"i1": "int8_t", "fp16": "double", "bf16": "double", "fp32": "double", "f32": "double", "fp64": "double"}
+        names = {
+            "i1": "int8_t",
+            "fp16": "double",
+            "bf16": "double",
+            "fp32": "double",
+            "f32": "double",
+            "fp64": "double",
+        }
         if ty.startswith("*"):
             return "void*"
         return names.get(ty, f"{'uint' if ty[0] == 'u' else 'int'}{ty[1:]}_t")

@@ -7,11 +7,11 @@
 namespace trivet::vm {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::Bytes;
 using testing::Evaluate;
 using testing::EvaluateTo;
 using testing::FromBytes;
+using ::testing::HasSubstr;
 using testing::TextKernel;
 using testing::ToBytes;
 
@@ -21,7 +21,8 @@ Bytes One(T value) {
 }
 
 TEST(ControlTest, YieldSwapsAndRotates) {
-  const std::vector<Bytes> results = Evaluate(R"(
+  const std::vector<Bytes> results =
+      Evaluate(R"(
 func @f(%n: i32, %a: tile<4xi32>, %b: tile<4xi32>, %c: tile<4xi32>) -> (tile<4xi32>, tile<4xi32>, tile<4xi32>) {
   %0 = constant 0 : i32
   %1 = constant 1 : i32
@@ -31,7 +32,9 @@ func @f(%n: i32, %a: tile<4xi32>, %b: tile<4xi32>, %c: tile<4xi32>) -> (tile<4xi
   }
   return %y, %x, %z
 }
-)", {One(4), ToBytes(std::vector<int32_t>(4, 1)), ToBytes(std::vector<int32_t>(4, 2)), ToBytes(std::vector<int32_t>(4, 3))});
+)",
+               {One(4), ToBytes(std::vector<int32_t>(4, 1)), ToBytes(std::vector<int32_t>(4, 2)),
+                ToBytes(std::vector<int32_t>(4, 3))});
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(FromBytes<int32_t>(results[1]), std::vector<int32_t>(4, 2));
   EXPECT_EQ(FromBytes<int32_t>(results[0]), std::vector<int32_t>(4, 3));
@@ -40,7 +43,8 @@ func @f(%n: i32, %a: tile<4xi32>, %b: tile<4xi32>, %c: tile<4xi32>) -> (tile<4xi
 
 // Sums i over two nested loops; leaves in some way at i == 3, j == 2.
 int32_t LeaveAtDepth(const std::string& leave) {
-  return EvaluateTo<int32_t>(1, absl::StrCat(R"(
+  return EvaluateTo<int32_t>(1,
+                             absl::StrCat(R"(
 func @f(%n: i32) -> i32 {
   %0 = constant 0 : i32
   %1 = constant 1 : i32
@@ -56,7 +60,8 @@ func @f(%n: i32) -> i32 {
       if %far {
         %there = cmpi %j, %2 predicate=eq : i1
         if %there {
-          )", leave, R"(
+          )",
+                                          leave, R"(
         } else {
           yield
         }
@@ -70,7 +75,8 @@ func @f(%n: i32) -> i32 {
   }
   return %sum
 }
-)"), {One(5)})[0];
+)"),
+                             {One(5)})[0];
 }
 
 TEST(ControlTest, LeavesFromAnyDepth) {
@@ -93,7 +99,9 @@ func @f(%a: $0, %b: $0, %c: $0) -> ($0, $0) {
   }
   return %n, %last
 }
-)", dtype), {One(lower), One(upper), One(step)});
+)",
+                                                               dtype),
+                                              {One(lower), One(upper), One(step)});
   return results.empty() ? std::vector<T>() : std::vector<T>{FromBytes<T>(results[0])[0], FromBytes<T>(results[1])[0]};
 }
 
@@ -139,7 +147,9 @@ func @f(%n: i32) -> i32 {
   }
   return %acc
 }
-)", {One(10)})[0], 89);
+)",
+                                {One(10)})[0],
+            89);
 }
 
 TEST(ControlTest, CallsKeepTheirCallersValues) {
@@ -169,7 +179,9 @@ func @h(%x: i32) -> i32 {
   %r = addi %x, %1
   return %r
 }
-)", {One(3)})[0], 7 + 15 + 16);
+)",
+                                {One(3)})[0],
+            7 + 15 + 16);
 }
 
 TEST(ControlTest, AProgramGoesOnWhereItWasPreempted) {

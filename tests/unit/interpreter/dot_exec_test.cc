@@ -13,13 +13,13 @@ struct Shape {
   size_t b_count() const { return static_cast<size_t>(batch * k * n); }
   size_t c_count() const { return static_cast<size_t>(batch * m * n); }
 };
-const std::vector<Shape> kShapes = {{0, 1, 1, 1},   {0, 16, 16, 16}, {0, 64, 64, 32}, {0, 5, 7, 3},    {0, 33, 47, 19},
+const std::vector<Shape> kShapes = {{0, 1, 1, 1},    {0, 16, 16, 16}, {0, 64, 64, 32}, {0, 5, 7, 3},    {0, 33, 47, 19},
                                     {2, 16, 32, 16}, {3, 3, 20, 5},   {0, 16, 160, 8}, {0, 1, 256, 40}, {0, 70, 1, 9}};
 
 // a[i, k] and b[k, j] of batch entry `batch` as double, and a chain of combine(a, b, sum).
 template <typename A, typename B, typename C>
-std::vector<C> ReferenceDot(const Shape& at, const std::vector<A>& a, const std::vector<B>& b, const std::vector<C>& acc,
-                            const std::function<C(A, B, C)>& combine) {
+std::vector<C> ReferenceDot(const Shape& at, const std::vector<A>& a, const std::vector<B>& b,
+                            const std::vector<C>& acc, const std::function<C(A, B, C)>& combine) {
   std::vector<C> out = acc;
   for (int64_t batch = 0; batch < std::max<int64_t>(at.batch, 1); ++batch) {
     for (int64_t i = 0; i < at.m; ++i) {
@@ -44,8 +44,9 @@ std::string DotText(const Shape& at, const std::string& a, const std::string& b,
                     const std::string& precision = "ieee") {
   const std::string type = MatrixText(at.batch, at.m, at.n, acc);
   const bool is_integer = acc == "i32";
-  return absl::StrCat("func @f(%a: ", MatrixText(at.batch, at.m, at.k, a), ", %b: ", MatrixText(at.batch, at.k, at.n, b), ", %c: ",
-                      type, ") -> ", type, " {\n%z = constant 0 : ", type, "\n%d = ", is_integer ? "ori" : "addf",
+  return absl::StrCat("func @f(%a: ", MatrixText(at.batch, at.m, at.k, a),
+                      ", %b: ", MatrixText(at.batch, at.k, at.n, b), ", %c: ", type, ") -> ", type,
+                      " {\n%z = constant 0 : ", type, "\n%d = ", is_integer ? "ori" : "addf",
                       " %c, %z\n%r = dot %a, %b, %d precision=", precision, " : ", type, "\nreturn %r\n}\n");
 }
 
@@ -68,8 +69,7 @@ void ExpectDotInF32() {
     const std::vector<A> a = Operand<A>(at.a_count(), 1);
     const std::vector<B> b = Operand<B>(at.b_count(), 2);
     const std::vector<C> acc = Operand<C>(at.c_count(), 3);
-    const std::string text =
-        DotText(shape, ElementTraits<A>::kText, ElementTraits<B>::kText, ElementTraits<C>::kText);
+    const std::string text = DotText(shape, ElementTraits<A>::kText, ElementTraits<B>::kText, ElementTraits<C>::kText);
     SCOPED_TRACE(text);
     const std::vector<C> got = EvaluateTo<C>(at.c_count(), text, {ToBytes(a), ToBytes(b), ToBytes(acc)});
     std::vector<float> wide;
@@ -109,9 +109,8 @@ TEST(DotTest, F64) {
     const std::vector<double> acc = Operand<double>(at.c_count(), 3);
     const std::vector<double> got =
         EvaluateTo<double>(at.c_count(), DotText(shape, "f64", "f64", "f64"), {ToBytes(a), ToBytes(b), ToBytes(acc)});
-    EXPECT_EQ(got, (ReferenceDot<double, double, double>(at, a, b, acc, [](double x, double y, double sum) {
-                return std::fma(x, y, sum);
-              })));
+    EXPECT_EQ(got, (ReferenceDot<double, double, double>(
+                       at, a, b, acc, [](double x, double y, double sum) { return std::fma(x, y, sum); })));
   }
 }
 
@@ -152,7 +151,8 @@ TEST(DotTest, SpecialValues) {
   }
 }
 
-// --- precision of f32 operands ----------------------------------------------------------------------------------------
+// --- precision of f32 operands
+// ----------------------------------------------------------------------------------------
 
 // Worst |got - exact| relative to the sum of |products|.
 double WorstError(const std::string& precision) {
@@ -189,13 +189,14 @@ TEST(DotTest, PrecisionsDiffer) {
 
 TEST(DotTest, Tf32RoundsOperandsToNearestAwayFromZero) {
   const float half_step = 1.0f / 2048;  // tf32 has ten bits after the point
-  const std::vector<float> got =
-      EvaluateTo<float>(1, DotText({0, 1, 1, 2}, "f32", "f32", "f32", "tf32"),
-                        {ToBytes<float>({1 + half_step, 1 + half_step / 2}), ToBytes<float>({1, 16}), ToBytes<float>({0})});
+  const std::vector<float> got = EvaluateTo<float>(
+      1, DotText({0, 1, 1, 2}, "f32", "f32", "f32", "tf32"),
+      {ToBytes<float>({1 + half_step, 1 + half_step / 2}), ToBytes<float>({1, 16}), ToBytes<float>({0})});
   EXPECT_EQ(got[0], (1 + 2 * half_step) + 16);
 }
 
-// --- dot_scaled -------------------------------------------------------------------------------------------------------
+// --- dot_scaled
+// -------------------------------------------------------------------------------------------------------
 
 struct ScaledCase {
   std::string format;
@@ -203,12 +204,10 @@ struct ScaledCase {
   int bits;
   FloatFormat decode;
 };
-const std::vector<ScaledCase> kFormats = {{"e2m1", "u8", 4, FloatFormat::kF4E2M1},
-                                          {"e4m3", "f8e4m3", 8, FloatFormat::kF8E4M3},
-                                          {"e4m3", "u8", 8, FloatFormat::kF8E4M3},
-                                          {"e5m2", "u8", 8, FloatFormat::kF8E5M2},
-                                          {"bf16", "bf16", 16, FloatFormat::kBF16},
-                                          {"fp16", "f16", 16, FloatFormat::kF16}};
+const std::vector<ScaledCase> kFormats = {
+    {"e2m1", "u8", 4, FloatFormat::kF4E2M1},  {"e4m3", "f8e4m3", 8, FloatFormat::kF8E4M3},
+    {"e4m3", "u8", 8, FloatFormat::kF8E4M3},  {"e5m2", "u8", 8, FloatFormat::kF8E5M2},
+    {"bf16", "bf16", 16, FloatFormat::kBF16}, {"fp16", "f16", 16, FloatFormat::kF16}};
 
 // [rows, columns] codes of a format, without NaN and infinities, and how they are stored.
 struct ScaledMatrix {
@@ -226,7 +225,9 @@ struct ScaledMatrix {
       codes.push_back(code);
     }
   }
-  double At(int64_t i, int64_t j) const { return DecodeFloat(format->decode, codes[static_cast<size_t>(i * columns + j)]); }
+  double At(int64_t i, int64_t j) const {
+    return DecodeFloat(format->decode, codes[static_cast<size_t>(i * columns + j)]);
+  }
   bool is_packed() const { return format->bits == 4; }
   std::string Text(bool packs_columns) const {
     const int64_t stored_rows = is_packed() && !packs_columns ? rows / 2 : rows;
@@ -248,7 +249,8 @@ struct ScaledMatrix {
   }
 };
 
-void ExpectDotScaled(const ScaledCase& a_format, const ScaledCase& b_format, bool k_pack, bool has_a_scale, bool has_b_scale) {
+void ExpectDotScaled(const ScaledCase& a_format, const ScaledCase& b_format, bool k_pack, bool has_a_scale,
+                     bool has_b_scale) {
   const int64_t m = 6, n = 10, k = 64;
   const ScaledMatrix a(m, k, a_format, 1);
   const ScaledMatrix b(k, n, b_format, 2);
@@ -258,20 +260,22 @@ void ExpectDotScaled(const ScaledCase& a_format, const ScaledCase& b_format, boo
   for (int64_t i = 0; i < n * k / 32; ++i) b_scale.push_back(static_cast<uint8_t>(131 - i % 7));
   const std::string pack = k_pack ? "true" : "false";
   const std::string text = absl::StrCat(
-      "func @f(%a: ", a.Text(k_pack), ", %s: tile<6x2xu8>, %b: ", b.Text(!k_pack), ", %t: tile<10x2xu8>, %c: tile<6x10xf32>)",
-      " -> tile<6x10xf32> {\n%r = dot_scaled %a, ", has_a_scale ? "%s" : "_", ", %b, ", has_b_scale ? "%t" : "_",
-      ", %c a_format=", a_format.format, " b_format=", b_format.format, " a_k_pack=", pack, " b_k_pack=", pack,
-      " : tile<6x10xf32>\nreturn %r\n}\n");
+      "func @f(%a: ", a.Text(k_pack), ", %s: tile<6x2xu8>, %b: ", b.Text(!k_pack),
+      ", %t: tile<10x2xu8>, %c: tile<6x10xf32>)", " -> tile<6x10xf32> {\n%r = dot_scaled %a, ",
+      has_a_scale ? "%s" : "_", ", %b, ", has_b_scale ? "%t" : "_", ", %c a_format=", a_format.format,
+      " b_format=", b_format.format, " a_k_pack=", pack, " b_k_pack=", pack, " : tile<6x10xf32>\nreturn %r\n}\n");
   SCOPED_TRACE(text);
-  const std::vector<float> got = EvaluateTo<float>(
-      static_cast<size_t>(m * n), text, {a.Store(k_pack), ToBytes(a_scale), b.Store(!k_pack), ToBytes(b_scale), ToBytes(acc)});
+  const std::vector<float> got =
+      EvaluateTo<float>(static_cast<size_t>(m * n), text,
+                        {a.Store(k_pack), ToBytes(a_scale), b.Store(!k_pack), ToBytes(b_scale), ToBytes(acc)});
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       float sum = acc[static_cast<size_t>(i * n + j)];
       for (int64_t at = 0; at < k; ++at) {
         const int sa = has_a_scale ? a_scale[static_cast<size_t>(i * 2 + at / 32)] - 127 : 0;
         const int sb = has_b_scale ? b_scale[static_cast<size_t>(j * 2 + at / 32)] - 127 : 0;
-        sum = std::fma(static_cast<float>(std::ldexp(a.At(i, at), sa)), static_cast<float>(std::ldexp(b.At(at, j), sb)), sum);
+        sum = std::fma(static_cast<float>(std::ldexp(a.At(i, at), sa)), static_cast<float>(std::ldexp(b.At(at, j), sb)),
+                       sum);
       }
       ASSERT_EQ(got[static_cast<size_t>(i * n + j)], sum) << i << ", " << j;
     }
@@ -291,7 +295,8 @@ TEST(DotScaledTest, AbsentScalesAreOne) {
 }
 
 TEST(DotScaledTest, ScaleOfAllOnesIsNan) {
-  const std::string text = R"(func @f(%a: tile<1x32xf8e4m3>, %s: tile<1x1xu8>, %b: tile<32x1xf8e4m3>, %c: tile<1x1xf32>) -> tile<1x1xf32> {
+  const std::string text =
+      R"(func @f(%a: tile<1x32xf8e4m3>, %s: tile<1x1xu8>, %b: tile<32x1xf8e4m3>, %c: tile<1x1xf32>) -> tile<1x1xf32> {
     %r = dot_scaled %a, %s, %b, _, %c a_format=e4m3 b_format=e4m3 a_k_pack=true b_k_pack=true : tile<1x1xf32>
     return %r
   })";
@@ -305,7 +310,8 @@ TEST(DotScaledTest, ScaleOfAllOnesIsNan) {
   EXPECT_TRUE(std::isnan(run(0xff)));
 }
 
-// --- the kernel alone -------------------------------------------------------------------------------------------------
+// --- the kernel alone
+// -------------------------------------------------------------------------------------------------
 
 // Every remainder of rows and columns against the block sizes, in place and not.
 TEST(MatmulKernelTest, AllRemainders) {

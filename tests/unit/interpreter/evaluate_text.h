@@ -78,10 +78,10 @@ inline bool SameFloat(double a, double b) {
 // An element type of the tests: its text, and its values as double or as integers.
 template <typename T>
 struct ElementTraits;
-#define TRIVET_TEST_ELEMENT(T, text)               \
-  template <>                                      \
-  struct ElementTraits<T> {                        \
-    static constexpr const char* kText = text;     \
+#define TRIVET_TEST_ELEMENT(T, text)           \
+  template <>                                  \
+  struct ElementTraits<T> {                    \
+    static constexpr const char* kText = text; \
   };
 TRIVET_TEST_ELEMENT(int8_t, "i8")
 TRIVET_TEST_ELEMENT(int16_t, "i16")

@@ -4,9 +4,9 @@ namespace trivet::vm::testing {
 namespace {
 
 std::string HistogramText(const std::string& shape, const std::string& dtype, int64_t bins, bool has_mask) {
-  return absl::StrCat("func @f(%x: tile<", shape, "x", dtype, ">", has_mask ? absl::StrCat(", %m: tile<", shape, "xi1>") : "",
-                      ") -> tile<", bins, "xi32> {\n%r = histogram %x, ", has_mask ? "%m" : "_", " : tile<", bins,
-                      "xi32>\nreturn %r\n}\n");
+  return absl::StrCat("func @f(%x: tile<", shape, "x", dtype, ">",
+                      has_mask ? absl::StrCat(", %m: tile<", shape, "xi1>") : "", ") -> tile<", bins,
+                      "xi32> {\n%r = histogram %x, ", has_mask ? "%m" : "_", " : tile<", bins, "xi32>\nreturn %r\n}\n");
 }
 
 template <typename T>

@@ -40,8 +40,14 @@ class TextKernel {
   template <typename T>
   TextKernel& Array(const char* name, std::vector<T>& data, DType dtype, bool is_writable = true) {
     const auto base = reinterpret_cast<uint64_t>(data.data());
-    request.memory.Add({name, base, static_cast<int64_t>(data.size() * sizeof(T)), base, dtype,
-                        {static_cast<int64_t>(data.size())}, {1}, is_writable});
+    request.memory.Add({name,
+                        base,
+                        static_cast<int64_t>(data.size() * sizeof(T)),
+                        base,
+                        dtype,
+                        {static_cast<int64_t>(data.size())},
+                        {1},
+                        is_writable});
     return Word(base);
   }
   TextKernel& Word(uint64_t word) {

@@ -15,8 +15,7 @@ T CombineTree(const std::vector<T>& values, size_t begin, size_t end, const std:
   const size_t count = end - begin;
   if (count == 1) return values[begin];
   const size_t first = std::bit_ceil(count) / 2;
-  return combine(CombineTree(values, begin, begin + first, combine),
-                 CombineTree(values, begin + first, end, combine));
+  return combine(CombineTree(values, begin, begin + first, combine), CombineTree(values, begin + first, end, combine));
 }
 
 // Row-major [outer, extent, inner] reduced along the middle.
@@ -40,9 +39,9 @@ struct Extents {
   size_t count() const { return static_cast<size_t>(outer * extent * inner); }
   size_t results() const { return static_cast<size_t>(outer * inner); }
 };
-const std::vector<Extents> kExtents = {{1, 1, 1}, {2, 1, 3}, {1, 2, 1},  {1, 3, 1},   {3, 5, 1},  {2, 7, 4},
-                                       {1, 8, 1}, {4, 8, 2}, {1, 31, 5}, {1, 1024, 1}, {64, 32, 1}, {1, 64, 33},
-                                       {3, 100, 1}, {1, 1023, 1}};
+const std::vector<Extents> kExtents = {{1, 1, 1},   {2, 1, 3},   {1, 2, 1},   {1, 3, 1},   {3, 5, 1},
+                                       {2, 7, 4},   {1, 8, 1},   {4, 8, 2},   {1, 31, 5},  {1, 1024, 1},
+                                       {64, 32, 1}, {1, 64, 33}, {3, 100, 1}, {1, 1023, 1}};
 
 // A reduce of one input with a region of these lines, which use %a and %b and give %z.
 std::string ReduceText(const Extents& at, const std::string& dtype, const std::string& body) {
@@ -75,8 +74,8 @@ class FloatReduceTest : public ::testing::Test {};
 using FloatTypes = ::testing::Types<float, double, F16, BF16, F8E4M3, F8E5M2, F8E4B8, F8E5B16, F8E4B15>;
 TYPED_TEST_SUITE(FloatReduceTest, FloatTypes);
 
-// As the reference: sums and products of two elements are exact in long double, then rounded once. f32 and f64 here rely
-// on the host's own arithmetic, rounding once too.
+// As the reference: sums and products of two elements are exact in long double, then rounded once. f32 and f64 here
+// rely on the host's own arithmetic, rounding once too.
 template <typename T>
 T AddOnce(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a + b;
@@ -90,15 +89,14 @@ T MulOnce(T a, T b) {
 
 TYPED_TEST(FloatReduceTest, AddsInOrderAndRoundsEachTime) {
   for (const Extents& at : kExtents) {
-    ExpectReduce<TypeParam>(at, RandomElements<TypeParam>(at.count(), 1), "%z = addf %a, %b",
-                            AddOnce<TypeParam>);
+    ExpectReduce<TypeParam>(at, RandomElements<TypeParam>(at.count(), 1), "%z = addf %a, %b", AddOnce<TypeParam>);
   }
 }
 
 TYPED_TEST(FloatReduceTest, UnrecognisedRegionGivesTheSameBits) {
   for (const Extents& at : kExtents) {
-    ExpectReduce<TypeParam>(at, RandomElements<TypeParam>(at.count(), 2), "%s = addf %a, %b\n%n = negf %s\n%z = negf %n",
-                            AddOnce<TypeParam>);
+    ExpectReduce<TypeParam>(at, RandomElements<TypeParam>(at.count(), 2),
+                            "%s = addf %a, %b\n%n = negf %s\n%z = negf %n", AddOnce<TypeParam>);
   }
 }
 
@@ -229,9 +227,10 @@ std::string ArgText(const Extents& at, const std::string& dtype, const std::stri
   const std::string value = TileText({at.outer, at.inner}, dtype);
   const std::string index = TileText({at.outer, at.inner}, "i32");
   return absl::StrCat("func @f(%x: ", TileText(at.shape(), dtype), ", %i: ", TileText(at.shape(), "i32"), ") -> (",
-                      value, ", ", index, ") {\n%r, %s = reduce %x, %i axis=1 : ", value, ", ", index, " {\n^(%v1: ",
-                      dtype, ", %i1: i32, %v2: ", dtype, ", %i2: i32):\n", first, "%v = select ", winner,
-                      ", %v1, %v2 : ", dtype, "\n%k = select ", winner, ", %i1, %i2 : i32\nyield %v, %k\n}\nreturn %r, %s\n}\n");
+                      value, ", ", index, ") {\n%r, %s = reduce %x, %i axis=1 : ", value, ", ", index,
+                      " {\n^(%v1: ", dtype, ", %i1: i32, %v2: ", dtype, ", %i2: i32):\n", first, "%v = select ", winner,
+                      ", %v1, %v2 : ", dtype, "\n%k = select ", winner,
+                      ", %i1, %i2 : i32\nyield %v, %k\n}\nreturn %r, %s\n}\n");
 }
 
 // The pair that the language's combine function leaves, by recursion over the documented order.
@@ -263,16 +262,17 @@ void ExpectArg(const Extents& at, bool is_max, bool left) {
 
   std::vector<Indexed<T>> pairs;
   for (size_t i = 0; i < x.size(); ++i) pairs.push_back({x[i], indices[i]});
-  const auto want = ReferenceReduce<Indexed<T>>(
-      pairs, at.outer, at.extent, at.inner, [&](Indexed<T> a, Indexed<T> b) {
-        const auto value = [](T v) {
-          if constexpr (std::is_integral_v<T>) return static_cast<double>(v);
-          else return ToDouble(v);
-        };
-        const double v1 = value(a.value), v2 = value(b.value);
-        const bool wins = is_max ? v1 > v2 : v1 < v2;
-        return wins || (left && v1 == v2 && a.index < b.index) ? a : b;
-      });
+  const auto want = ReferenceReduce<Indexed<T>>(pairs, at.outer, at.extent, at.inner, [&](Indexed<T> a, Indexed<T> b) {
+    const auto value = [](T v) {
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<double>(v);
+      else
+        return ToDouble(v);
+    };
+    const double v1 = value(a.value), v2 = value(b.value);
+    const bool wins = is_max ? v1 > v2 : v1 < v2;
+    return wins || (left && v1 == v2 && a.index < b.index) ? a : b;
+  });
   for (size_t i = 0; i < want.size(); ++i) {
     EXPECT_EQ(where[i], want[i].index) << i;
     EXPECT_EQ(std::memcmp(&values[i], &want[i].value, sizeof(T)), 0) << i;
@@ -282,7 +282,8 @@ void ExpectArg(const Extents& at, bool is_max, bool left) {
 TEST(ReduceTest, ArgMaxAndArgMin) {
   for (const bool is_max : {false, true}) {
     for (const bool left : {false, true}) {
-      for (const Extents& at : {Extents{1, 1, 1}, Extents{1, 1024, 1}, Extents{3, 7, 5}, Extents{16, 32, 1}, Extents{1, 9, 16}}) {
+      for (const Extents& at :
+           {Extents{1, 1, 1}, Extents{1, 1024, 1}, Extents{3, 7, 5}, Extents{16, 32, 1}, Extents{1, 9, 16}}) {
         ExpectArg<float>(at, is_max, left);
         ExpectArg<double>(at, is_max, left);
         ExpectArg<F16>(at, is_max, left);

@@ -14,8 +14,8 @@ struct Case {
 std::vector<Case> Cases() {
   std::vector<Case> cases;
   for (const bool reversed : {false, true}) {
-    for (const auto& [outer, extent, inner] :
-         std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {1, 9, 1}, {4, 1, 2}, {3, 5, 7}, {2, 33, 16}, {1, 1024, 1}, {700, 3, 1}}) {
+    for (const auto& [outer, extent, inner] : std::vector<std::array<int64_t, 3>>{
+             {1, 1, 1}, {1, 9, 1}, {4, 1, 2}, {3, 5, 7}, {2, 33, 16}, {1, 1024, 1}, {700, 3, 1}}) {
       cases.push_back({outer, extent, inner, reversed});
     }
   }
@@ -24,9 +24,9 @@ std::vector<Case> Cases() {
 
 std::string ScanText(const Case& at, const std::string& dtype, const std::string& body) {
   const std::string tile = TileText({at.outer, at.extent, at.inner}, dtype);
-  return absl::StrCat("func @f(%x: ", tile, ") -> ", tile, " {\n%r = scan %x axis=1 reverse=",
-                      at.is_reversed ? "true" : "false", " : ", tile, " {\n^(%a: ", dtype, ", %b: ", dtype, "):\n", body,
-                      "\nyield %z\n}\nreturn %r\n}\n");
+  return absl::StrCat("func @f(%x: ", tile, ") -> ", tile,
+                      " {\n%r = scan %x axis=1 reverse=", at.is_reversed ? "true" : "false", " : ", tile,
+                      " {\n^(%a: ", dtype, ", %b: ", dtype, "):\n", body, "\nyield %z\n}\nreturn %r\n}\n");
 }
 
 template <typename T>
@@ -69,7 +69,8 @@ void ExpectFloatScans() {
   ExpectScan<T>("%z = maxf %a, %b", [](T a, T b) { return ToDouble(a) > ToDouble(b) ? a : b; });
   ExpectScan<T>("%z = minf %a, %b", [](T a, T b) { return ToDouble(a) < ToDouble(b) ? a : b; });
   // Not recognised; the same sum.
-  ExpectScan<T>("%s = addf %a, %b\n%n = negf %s\n%z = negf %n", [=](T a, T b) { return rounded(ToDouble(a) + ToDouble(b)); });
+  ExpectScan<T>("%s = addf %a, %b\n%n = negf %s\n%z = negf %n",
+                [=](T a, T b) { return rounded(ToDouble(a) + ToDouble(b)); });
 }
 
 TEST(ScanTest, Floats) {
@@ -89,7 +90,8 @@ void ExpectIntegerScans() {
   ExpectScan<T>("%z = maxi %a, %b", [](T a, T b) { return a > b ? a : b; });
   ExpectScan<T>("%z = xori %a, %b", [](T a, T b) { return static_cast<T>(a ^ b); });
   // First operand, second operand: tells whether the order is kept.
-  ExpectScan<T>("%d = subi %a, %b\n%z = subi %d, %b", [](T a, T b) { return static_cast<T>(Wide(a) - Wide(b) - Wide(b)); });
+  ExpectScan<T>("%d = subi %a, %b\n%z = subi %d, %b",
+                [](T a, T b) { return static_cast<T>(Wide(a) - Wide(b) - Wide(b)); });
 }
 
 TEST(ScanTest, Integers) {
@@ -102,8 +104,10 @@ TEST(ScanTest, Integers) {
 // h[i] = a[i] h[i - 1] + b[i] as a scan of pairs, the recurrence of state-space models; exact in i32.
 TEST(ScanTest, LinearRecurrence) {
   for (const bool reversed : {false, true}) {
-    const std::string text = absl::StrCat(R"(func @f(%x: tile<3x50xi32>, %y: tile<3x50xi32>) -> (tile<3x50xi32>, tile<3x50xi32>) {
-      %r, %s = scan %x, %y axis=1 reverse=)", reversed ? "true" : "false", R"( : tile<3x50xi32>, tile<3x50xi32> {
+    const std::string text =
+        absl::StrCat(R"(func @f(%x: tile<3x50xi32>, %y: tile<3x50xi32>) -> (tile<3x50xi32>, tile<3x50xi32>) {
+      %r, %s = scan %x, %y axis=1 reverse=)",
+                     reversed ? "true" : "false", R"( : tile<3x50xi32>, tile<3x50xi32> {
       ^(%a1: i32, %b1: i32, %a2: i32, %b2: i32):
         %a = muli %a1, %a2
         %m = muli %a2, %b1
@@ -133,7 +137,8 @@ TEST(ScanTest, RegionWithControlFlow) {
                       [](int32_t a, int32_t b) { return a > b ? a : b; });
 }
 
-// --- map_elementwise --------------------------------------------------------------------------------------------------
+// --- map_elementwise
+// --------------------------------------------------------------------------------------------------
 
 TEST(MapElementwiseTest, OneElementAtATime) {
   const std::string text = R"(func @f(%x: tile<5x7xf32>, %y: tile<5x7xi32>) -> tile<5x7xf32> {
