@@ -490,6 +490,16 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
   if (k[0] != k[1]) {
     return fl.Error(absl::StrCat("tl.dot_scaled: K differs: ", k[0], " in lhs ", sides[0].type().ToString(), ", ", k[1], " in rhs ", sides[1].type().ToString()));
   }
+  for (int i = 0; i < 2; ++i) {
+    if (scales[i].is_none()) continue;
+    Type::Shape wanted = sides[i].type().shape();
+    wanted[wanted.size() - 2] = outer[i];
+    wanted.back() = k[i] / 32;  // a scale for 32 elements along K
+    if (scales[i].type().shape() != wanted) {
+      return fl.Error(absl::StrCat("tl.dot_scaled: ", i == 0 ? "lhs" : "rhs", "_scale has the wrong shape: expected [",
+                                   vm::ShapeToString(wanted), "], one scale for 32 elements along K, found ", scales[i].type().ToString()));
+    }
+  }
   Type::Shape shape = sides[0].type().shape();
   shape[shape.size() - 2] = outer[0];
   shape.back() = outer[1];

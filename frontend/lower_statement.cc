@@ -202,7 +202,7 @@ void FunctionLowering::LowerStmt(const Stmt& stmt) {
     case StmtKind::kGlobal:
       return RefuseStatement(stmt, absl::StrCat("'", stmt.text, "'"), "a kernel can't change variables outside itself");
     case StmtKind::kFunctionDef:
-      return RefuseStatement(stmt, "a function inside a function", "define it outside and decorate it with @triton.jit");
+      return RefuseStatement(stmt, "a nested function", "define it outside and decorate it with @triton.jit");
     case StmtKind::kImport:
       return RefuseStatement(stmt, "'import'", "import at the top of the file");
     case StmtKind::kUnsupported:
