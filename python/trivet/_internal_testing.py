@@ -180,3 +180,24 @@ def str_to_triton_dtype(name):
 
 def default_alloc_fn(size, align, stream):
     return torch.empty(size, dtype=torch.int8)
+
+
+def _fresh_knobs_impl(skipped_attr=None):
+    """(fresh, restore): the first forgets all that was assigned to ``knobs`` and gives it, the second puts it back."""
+    from . import knobs
+
+    names = {"autotuning", "cache", "compilation", "language", "runtime"} - set(skipped_attr or ())
+    groups = [getattr(knobs, name) for name in sorted(names)]
+    assigned = [dict(vars(group)) for group in groups]
+
+    def fresh():
+        for group in groups:
+            group.reset()
+        return knobs
+
+    def restore():
+        for group, values in zip(groups, assigned, strict=True):
+            group.reset()
+            vars(group).update(values)
+
+    return fresh, restore

@@ -118,3 +118,15 @@ def test_optional_tensors_may_be_listed_for_resetting_and_restoring():
     out = torch.zeros(4)
     fill[(1,)](out, None, None)
     assert out[:2].tolist() == [1.0, 1.0]
+
+
+def test_fresh_knobs_are_put_back():
+    from trivet._internal_testing import _fresh_knobs_impl
+
+    with knobs.cache.scope():
+        knobs.cache.dir = "/elsewhere"
+        fresh, restore = _fresh_knobs_impl()
+        assert fresh().cache.dir != "/elsewhere"
+        knobs.cache.dir = "/third"
+        restore()
+        assert knobs.cache.dir == "/elsewhere"
