@@ -47,7 +47,8 @@ bool FloatOperands(FunctionLowering& fl, const BuiltinCall& call, std::vector<Va
   }
   for (const Value& v : *values) {
     if (!v.type().is_float()) {
-      fl.Error(absl::StrCat(Shown(call), ": expected a float, found ", v.type().ToString()), "convert with .to(tl.float32)");
+      fl.Error(absl::StrCat(Shown(call), ": expected a float, found ", v.type().ToString()),
+               "convert with .to(tl.float32)");
       return false;
     }
   }
@@ -65,7 +66,8 @@ Value BuiltinMinMax(FunctionLowering& fl, BuiltinCall& call) {
   Value x = call[0], y = call[1];
   std::optional<vm::NanRule> nan = NanRuleOf(fl, call[2]);
   if (!nan || !fl.emitter().MatchPair(&x, &y, Shown(call), {})) return Value();
-  if (x.type().is_float()) return fl.emitter().Elementwise(is_max ? Op::kMaxF : Op::kMinF, {x, y}, {static_cast<int64_t>(*nan)});
+  if (x.type().is_float())
+    return fl.emitter().Elementwise(is_max ? Op::kMaxF : Op::kMinF, {x, y}, {static_cast<int64_t>(*nan)});
   return fl.emitter().Elementwise(is_max ? Op::kMaxI : Op::kMinI, {x, y});
 }
 
@@ -75,7 +77,8 @@ Value BuiltinClamp(FunctionLowering& fl, BuiltinCall& call) {
   if (!nan) return Value();
   if (x.is_constant()) x = fl.emitter().ToSsa(x);
   for (int round = 0; round < 2; ++round) {
-    if (!fl.emitter().MatchPair(&x, &low, "tl.clamp", {}) || !fl.emitter().MatchPair(&x, &high, "tl.clamp", {})) return Value();
+    if (!fl.emitter().MatchPair(&x, &low, "tl.clamp", {}) || !fl.emitter().MatchPair(&x, &high, "tl.clamp", {}))
+      return Value();
   }
   if (x.type().is_float()) return fl.emitter().Elementwise(Op::kClampF, {x, low, high}, {static_cast<int64_t>(*nan)});
   return fl.emitter().Elementwise(Op::kMinI, {fl.emitter().Elementwise(Op::kMaxI, {x, low}), high});
@@ -141,7 +144,8 @@ Value BuiltinMathUnary(FunctionLowering& fl, BuiltinCall& call) {
   return fl.emitter().Elementwise(vm::FindOpByText(call.name)->op, values);
 }
 
-// --- libdevice ---------------------------------------------------------------------------------------------------------
+// --- libdevice
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -153,25 +157,72 @@ struct LibdeviceRow {
 
 // Functions whose op has another name or that take a rounding. Those called as their op need no row.
 constexpr LibdeviceRow kLibdevice[] = {
-    {"fabs", "absf"}, {"fmax", "maxf"}, {"fmin", "minf"}, {"nearbyint", "rint"}, {"isinf", "isinf"}, {"isinff", "isinf"},
-    {"isnan", "isnan"}, {"isnanf", "isnan"}, {"finitef", "isfinite"}, {"isfinited", "isfinite"}, {"finite", "isfinite"},
-    {"fmod", "remf"}, {"ldexp", "ldexp"}, {"scalbn", "ldexp"}, {"powi", "powi"}, {"fma", "fma"},
-    {"cyl_bessel_i0", "cyl_bessel_i0"}, {"cyl_bessel_i1", "cyl_bessel_i1"},
-    {"fast_sinf", "sin"}, {"fast_cosf", "cos"}, {"fast_tanf", "tan"}, {"fast_expf", "exp"}, {"fast_exp10f", "exp10"},
-    {"fast_logf", "log"}, {"fast_log2f", "log2"}, {"fast_log10f", "log10"}, {"fast_powf", "pow"}, {"fast_tanh", "tanh"},
+    {"fabs", "absf"},
+    {"fmax", "maxf"},
+    {"fmin", "minf"},
+    {"nearbyint", "rint"},
+    {"isinf", "isinf"},
+    {"isinff", "isinf"},
+    {"isnan", "isnan"},
+    {"isnanf", "isnan"},
+    {"finitef", "isfinite"},
+    {"isfinited", "isfinite"},
+    {"finite", "isfinite"},
+    {"fmod", "remf"},
+    {"ldexp", "ldexp"},
+    {"scalbn", "ldexp"},
+    {"powi", "powi"},
+    {"fma", "fma"},
+    {"cyl_bessel_i0", "cyl_bessel_i0"},
+    {"cyl_bessel_i1", "cyl_bessel_i1"},
+    {"fast_sinf", "sin"},
+    {"fast_cosf", "cos"},
+    {"fast_tanf", "tan"},
+    {"fast_expf", "exp"},
+    {"fast_exp10f", "exp10"},
+    {"fast_logf", "log"},
+    {"fast_log2f", "log2"},
+    {"fast_log10f", "log10"},
+    {"fast_powf", "pow"},
+    {"fast_tanh", "tanh"},
     {"fast_tanhf", "tanh"},
-    {"fast_tanf", "tan"}, {"fast_erf", "erf"}, {"fast_dividef", "divf"}, {"fast_fdividef", "divf"}, {"fast_gelu", ""},
-    {"add_rn", "addf"}, {"add_rz", "addf", vm::Rounding::kTowardZero}, {"add_rd", "addf", vm::Rounding::kDown},
-    {"add_ru", "addf", vm::Rounding::kUp}, {"sub_rn", "subf"}, {"sub_rz", "subf", vm::Rounding::kTowardZero},
-    {"sub_rd", "subf", vm::Rounding::kDown}, {"sub_ru", "subf", vm::Rounding::kUp}, {"mul_rn", "mulf"},
-    {"mul_rz", "mulf", vm::Rounding::kTowardZero}, {"mul_rd", "mulf", vm::Rounding::kDown},
-    {"mul_ru", "mulf", vm::Rounding::kUp}, {"div_rn", "divf"}, {"div_rz", "divf", vm::Rounding::kTowardZero},
-    {"div_rd", "divf", vm::Rounding::kDown}, {"div_ru", "divf", vm::Rounding::kUp}, {"fma_rn", "fma"},
-    {"fma_rz", "fma", vm::Rounding::kTowardZero}, {"fma_rd", "fma", vm::Rounding::kDown},
-    {"fma_ru", "fma", vm::Rounding::kUp}, {"sqrt_rn", "sqrt"}, {"sqrt_rz", "sqrt", vm::Rounding::kTowardZero},
-    {"sqrt_rd", "sqrt", vm::Rounding::kDown}, {"sqrt_ru", "sqrt", vm::Rounding::kUp},
-    {"min", "mini"}, {"max", "maxi"}, {"abs", "absi"}, {"mulhi", "mulhi"}, {"brev", "brev"}, {"clz", "clz"},
-    {"popc", "popc"}, {"ffs", "ffs"},
+    {"fast_tanf", "tan"},
+    {"fast_erf", "erf"},
+    {"fast_dividef", "divf"},
+    {"fast_fdividef", "divf"},
+    {"fast_gelu", ""},
+    {"add_rn", "addf"},
+    {"add_rz", "addf", vm::Rounding::kTowardZero},
+    {"add_rd", "addf", vm::Rounding::kDown},
+    {"add_ru", "addf", vm::Rounding::kUp},
+    {"sub_rn", "subf"},
+    {"sub_rz", "subf", vm::Rounding::kTowardZero},
+    {"sub_rd", "subf", vm::Rounding::kDown},
+    {"sub_ru", "subf", vm::Rounding::kUp},
+    {"mul_rn", "mulf"},
+    {"mul_rz", "mulf", vm::Rounding::kTowardZero},
+    {"mul_rd", "mulf", vm::Rounding::kDown},
+    {"mul_ru", "mulf", vm::Rounding::kUp},
+    {"div_rn", "divf"},
+    {"div_rz", "divf", vm::Rounding::kTowardZero},
+    {"div_rd", "divf", vm::Rounding::kDown},
+    {"div_ru", "divf", vm::Rounding::kUp},
+    {"fma_rn", "fma"},
+    {"fma_rz", "fma", vm::Rounding::kTowardZero},
+    {"fma_rd", "fma", vm::Rounding::kDown},
+    {"fma_ru", "fma", vm::Rounding::kUp},
+    {"sqrt_rn", "sqrt"},
+    {"sqrt_rz", "sqrt", vm::Rounding::kTowardZero},
+    {"sqrt_rd", "sqrt", vm::Rounding::kDown},
+    {"sqrt_ru", "sqrt", vm::Rounding::kUp},
+    {"min", "mini"},
+    {"max", "maxi"},
+    {"abs", "absi"},
+    {"mulhi", "mulhi"},
+    {"brev", "brev"},
+    {"clz", "clz"},
+    {"popc", "popc"},
+    {"ffs", "ffs"},
 };
 
 // Conversions: name = [fast_]SOURCE2TARGET[_ROUNDING], such as float2int_rn.
@@ -186,10 +237,11 @@ constexpr ConversionRow kConversionTypes[] = {{"float", DType::kF32}, {"double",
 std::optional<Value> LibdeviceConversion(FunctionLowering& fl, absl::string_view name, const std::vector<Value>& args) {
   Emitter& e = fl.emitter();
   if (args.size() != 1) return std::nullopt;
-  for (const auto& [text, from, to] : {std::tuple("float_as_int", DType::kF32, DType::kI32), std::tuple("float_as_uint", DType::kF32, DType::kU32),
-                                       std::tuple("int_as_float", DType::kI32, DType::kF32), std::tuple("uint_as_float", DType::kU32, DType::kF32),
-                                       std::tuple("double_as_longlong", DType::kF64, DType::kI64),
-                                       std::tuple("longlong_as_double", DType::kI64, DType::kF64)}) {
+  for (const auto& [text, from, to] :
+       {std::tuple("float_as_int", DType::kF32, DType::kI32), std::tuple("float_as_uint", DType::kF32, DType::kU32),
+        std::tuple("int_as_float", DType::kI32, DType::kF32), std::tuple("uint_as_float", DType::kU32, DType::kF32),
+        std::tuple("double_as_longlong", DType::kF64, DType::kI64),
+        std::tuple("longlong_as_double", DType::kI64, DType::kF64)}) {
     if (name == text) return e.Bitcast(e.ToSsa(args[0], from), Type::Scalar(to));
   }
   const size_t two = name.find('2');
@@ -250,8 +302,9 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
     }
   }
   const vm::OpInfo* info = vm::FindOpByText(op_text);
-  const bool is_float = info != nullptr && (info->rule == vm::TypeRule::kSameFloat || info->rule == vm::TypeRule::kFloatToBool ||
-                                            info->rule == vm::TypeRule::kFloatToI32);
+  const bool is_float =
+      info != nullptr && (info->rule == vm::TypeRule::kSameFloat || info->rule == vm::TypeRule::kFloatToBool ||
+                          info->rule == vm::TypeRule::kFloatToI32);
   const bool is_integer = info != nullptr && info->rule == vm::TypeRule::kSameInteger;
   const bool int_first = info != nullptr && info->rule == vm::TypeRule::kIntFloat;
   const bool int_second = info != nullptr && info->rule == vm::TypeRule::kFloatInt;
@@ -259,7 +312,8 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
     return fl.Error(absl::StrCat("libdevice.", name, " is not supported"));
   }
   if (args.size() != info->operands.size()) {
-    return fl.Error(absl::StrCat("libdevice.", name, "() takes ", Count(info->operands.size(), "argument"), ", found ", args.size()));
+    return fl.Error(absl::StrCat("libdevice.", name, "() takes ", Count(info->operands.size(), "argument"), ", found ",
+                                 args.size()));
   }
   if (int_first || int_second) {
     Value x = args[int_first ? 1 : 0], n = args[int_first ? 0 : 1];
@@ -267,9 +321,11 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
     if (x.is_constant() && IsNumber(x.constant())) x = e.ToSsa(Value::Of(AsDouble(x.constant()).value()));
     Value* const both[] = {&x, &n};
     if (!e.BroadcastTogether(both, Shown(call))) return Value();
-    if (!x.type().is_float()) return fl.Error(absl::StrCat(Shown(call), ": expected a float, found ", x.type().ToString()));
+    if (!x.type().is_float())
+      return fl.Error(absl::StrCat(Shown(call), ": expected a float, found ", x.type().ToString()));
     const Type result = x.type();
-    return e.Create1(info->op, int_first ? std::vector<ValueId>{n.id(), x.id()} : std::vector<ValueId>{x.id(), n.id()}, result);
+    return e.Create1(info->op, int_first ? std::vector<ValueId>{n.id(), x.id()} : std::vector<ValueId>{x.id(), n.id()},
+                     result);
   }
   if (is_integer) {
     for (size_t i = 1; i < args.size(); ++i) {
@@ -280,7 +336,8 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
       const Op op = name == "abs" ? Op::kAbsF : name == "min" ? Op::kMinF : Op::kMaxF;
       return e.Elementwise(op, args);
     }
-    if (!args[0].type().is_integer()) return fl.Error(absl::StrCat(Shown(call), ": expected an integer, found ", args[0].type().ToString()));
+    if (!args[0].type().is_integer())
+      return fl.Error(absl::StrCat(Shown(call), ": expected an integer, found ", args[0].type().ToString()));
     Value result = e.Elementwise(info->op, args);
     const bool counts = name == "clz" || name == "popc" || name == "ffs";
     return counts ? e.Cast(result, DType::kI32) : result;
@@ -300,7 +357,8 @@ Value BuiltinLibdevice(FunctionLowering& fl, BuiltinCall& call) {
   return info->rule == vm::TypeRule::kFloatToBool ? e.Cast(made, DType::kI32) : made;
 }
 
-// --- matrices ------------------------------------------------------------------------------------------------------------
+// --- matrices
+// ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -352,24 +410,28 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   const int rank = a.type().rank();
   if (rank > 3 && rank == b.type().rank()) return BatchedDot(fl, call);
   if ((rank != 2 && rank != 3) || b.type().rank() != rank) {
-    return fl.Error(absl::StrCat("tl.dot: both inputs must have rank 2, or 3 with a batch, found a ", a.type().ToString(), " and b ", b.type().ToString()));
+    return fl.Error(absl::StrCat("tl.dot: both inputs must have rank 2, or 3 with a batch, found a ",
+                                 a.type().ToString(), " and b ", b.type().ToString()));
   }
   if (a.type().dim(-1) != b.type().dim(-2)) {
-    return fl.Error(absl::StrCat("tl.dot: K differs: a is ", a.type().ToString(), " with ", a.type().dim(-1), " columns, b is ",
-                                 b.type().ToString(), " with ", b.type().dim(-2), " rows"));
+    return fl.Error(absl::StrCat("tl.dot: K differs: a is ", a.type().ToString(), " with ", a.type().dim(-1),
+                                 " columns, b is ", b.type().ToString(), " with ", b.type().dim(-2), " rows"));
   }
   if (rank == 3 && a.type().dim(0) != b.type().dim(0)) {
-    return fl.Error(absl::StrCat("tl.dot: the batch differs: a is ", a.type().ToString(), ", b is ", b.type().ToString()));
+    return fl.Error(
+        absl::StrCat("tl.dot: the batch differs: a is ", a.type().ToString(), ", b is ", b.type().ToString()));
   }
   const DType ta = a.type().dtype(), tb = b.type().dtype();
   const auto is_fp8 = [](DType t) { return vm::IsFloat(t) && vm::InfoOf(t).bits == 8; };
   const auto is_int8 = [](DType t) { return t == DType::kI8 || t == DType::kU8; };
   if (ta != tb && !(is_fp8(ta) && is_fp8(tb))) {
-    return fl.Error(absl::StrCat("tl.dot: both inputs must have the same dtype, found ", vm::InfoOf(ta).text, " and ", vm::InfoOf(tb).text),
+    return fl.Error(absl::StrCat("tl.dot: both inputs must have the same dtype, found ", vm::InfoOf(ta).text, " and ",
+                                 vm::InfoOf(tb).text),
                     "convert one with .to(...)");
   }
   if (!vm::IsFloat(ta) && !is_int8(ta)) {
-    return fl.Error(absl::StrCat("tl.dot: unsupported dtype ", vm::InfoOf(ta).text, "; inputs are floats or 8-bit integers"));
+    return fl.Error(
+        absl::StrCat("tl.dot: unsupported dtype ", vm::InfoOf(ta).text, "; inputs are floats or 8-bit integers"));
   }
   std::optional<Type> out_type = e.RequireType(call[6], "tl.dot: out_dtype");
   if (!out_type) return Value();
@@ -404,7 +466,8 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
       }
     }
     if (!found) {
-      return fl.Error(absl::StrCat("tl.dot: input_precision must be one of 'ieee', 'tf32', 'tf32x3', 'bf16x3', 'bf16x6', found '", *text, "'"));
+      return fl.Error(absl::StrCat(
+          "tl.dot: input_precision must be one of 'ieee', 'tf32', 'tf32x3', 'bf16x3', 'bf16x6', found '", *text, "'"));
     }
     if (!call[4].is_none()) return fl.Error("tl.dot: only one of input_precision and allow_tf32 can be given");
   } else if (!call[4].is_none()) {
@@ -416,7 +479,8 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> imprecise = call[5].is_none() ? 0 : e.RequireInt(call[5], "tl.dot: max_num_imprecise_acc");
   if (!imprecise) return Value();
   if (is_fp8(ta) && *imprecise > a.type().dim(-1)) {
-    return fl.Error(absl::StrCat("tl.dot: max_num_imprecise_acc (", *imprecise, ") must be at most K (", a.type().dim(-1), ")"));
+    return fl.Error(
+        absl::StrCat("tl.dot: max_num_imprecise_acc (", *imprecise, ") must be at most K (", a.type().dim(-1), ")"));
   }
 
   Type::Shape shape = a.type().shape();
@@ -430,12 +494,14 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
     if (acc.is_error()) return acc;
     if (acc.type().is_scalar()) acc = e.BroadcastTo(acc, shape, "tl.dot: acc");
     if (acc.type().shape() != shape) {
-      return fl.Error(absl::StrCat("tl.dot: acc has the wrong shape: expected [", vm::ShapeToString(shape), "], found ", acc.type().ToString()));
+      return fl.Error(absl::StrCat("tl.dot: acc has the wrong shape: expected [", vm::ShapeToString(shape), "], found ",
+                                   acc.type().ToString()));
     }
     if (acc.type().dtype() != acc_type) {
       const bool legal = acc.type().dtype() == DType::kF32 || acc.type().dtype() == DType::kF16;
       if (!vm::IsFloat(acc_type) || acc_type == DType::kF64 || !legal) {
-        return fl.Error(absl::StrCat("tl.dot: acc must be ", vm::InfoOf(acc_type).text, " for inputs of ", vm::InfoOf(ta).text, ", found ", acc.type().ToString()));
+        return fl.Error(absl::StrCat("tl.dot: acc must be ", vm::InfoOf(acc_type).text, " for inputs of ",
+                                     vm::InfoOf(ta).text, ", found ", acc.type().ToString()));
       }
       result = acc.type();
     }
@@ -469,7 +535,8 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
   for (int i = 0; i < 2; ++i) {
     const char* const name = i == 0 ? "lhs" : "rhs";
     if (!sides[i].is_ssa() || sides[i].type().rank() < 2) {
-      return fl.Error(absl::StrCat("tl.dot_scaled: ", name, " must be a tile of rank 2 or 3, found ", sides[i].Describe()));
+      return fl.Error(
+          absl::StrCat("tl.dot_scaled: ", name, " must be a tile of rank 2 or 3, found ", sides[i].Describe()));
     }
     const Type& t = sides[i].type();
     k[i] = i == 0 ? t.dim(-1) : t.dim(-2);
@@ -477,18 +544,23 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
     if (formats[i] == vm::ScaledFormat::kE2M1) (packs[i] ? k[i] : outer[i]) *= 2;
     const bool sixteen = formats[i] == vm::ScaledFormat::kBF16 || formats[i] == vm::ScaledFormat::kFP16;
     if (!sixteen && t.element_bytes() == 1) sides[i] = e.Bitcast(sides[i], Type::Scalar(DType::kU8));
-    const DType wanted = formats[i] == vm::ScaledFormat::kBF16 ? DType::kBF16 : formats[i] == vm::ScaledFormat::kFP16 ? DType::kF16 : DType::kU8;
+    const DType wanted = formats[i] == vm::ScaledFormat::kBF16   ? DType::kBF16
+                         : formats[i] == vm::ScaledFormat::kFP16 ? DType::kF16
+                                                                 : DType::kU8;
     if (sides[i].type().dtype() != wanted) {
-      return fl.Error(absl::StrCat("tl.dot_scaled: ", name, " of this format must be ", vm::InfoOf(wanted).text, ", found ", t.ToString()));
+      return fl.Error(absl::StrCat("tl.dot_scaled: ", name, " of this format must be ", vm::InfoOf(wanted).text,
+                                   ", found ", t.ToString()));
     }
     if (scales[i].is_none()) continue;
     if (!scales[i].is_ssa() || scales[i].type().element_bytes() != 1) {
-      return fl.Error(absl::StrCat("tl.dot_scaled: ", name, "_scale must be a tile of uint8 (e8m0), found ", scales[i].Describe()));
+      return fl.Error(
+          absl::StrCat("tl.dot_scaled: ", name, "_scale must be a tile of uint8 (e8m0), found ", scales[i].Describe()));
     }
     scales[i] = e.Bitcast(scales[i], Type::Scalar(DType::kU8));
   }
   if (k[0] != k[1]) {
-    return fl.Error(absl::StrCat("tl.dot_scaled: K differs: ", k[0], " in lhs ", sides[0].type().ToString(), ", ", k[1], " in rhs ", sides[1].type().ToString()));
+    return fl.Error(absl::StrCat("tl.dot_scaled: K differs: ", k[0], " in lhs ", sides[0].type().ToString(), ", ", k[1],
+                                 " in rhs ", sides[1].type().ToString()));
   }
   for (int i = 0; i < 2; ++i) {
     if (scales[i].is_none()) continue;
@@ -497,7 +569,8 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
     wanted.back() = k[i] / 32;  // a scale for 32 elements along K
     if (scales[i].type().shape() != wanted) {
       return fl.Error(absl::StrCat("tl.dot_scaled: ", i == 0 ? "lhs" : "rhs", "_scale has the wrong shape: expected [",
-                                   vm::ShapeToString(wanted), "], one scale for 32 elements along K, found ", scales[i].type().ToString()));
+                                   vm::ShapeToString(wanted), "], one scale for 32 elements along K, found ",
+                                   scales[i].type().ToString()));
     }
   }
   Type::Shape shape = sides[0].type().shape();
@@ -511,7 +584,8 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
     acc = e.ToSsa(acc);
     if (acc.is_error()) return acc;
     if (acc.type() != result) {
-      return fl.Error(absl::StrCat("tl.dot_scaled: acc must be ", result.ToString(), ", found ", acc.type().ToString()));
+      return fl.Error(
+          absl::StrCat("tl.dot_scaled: acc must be ", result.ToString(), ", found ", acc.type().ToString()));
     }
   }
   const ValueId none = ValueId::None();
@@ -519,7 +593,8 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
                          {sides[0].id(), scales[0].is_none() ? none : scales[0].id(), sides[1].id(),
                           scales[1].is_none() ? none : scales[1].id(), acc.id()},
                          result,
-                         {static_cast<int64_t>(*a_format), static_cast<int64_t>(*b_format), int64_t{*fast}, int64_t{*a_pack}, int64_t{*b_pack}});
+                         {static_cast<int64_t>(*a_format), static_cast<int64_t>(*b_format), int64_t{*fast},
+                          int64_t{*a_pack}, int64_t{*b_pack}});
   return e.Cast(made, out->dtype());
 }
 

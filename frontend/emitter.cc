@@ -86,7 +86,8 @@ Value Emitter::ToSsa(const Value& value) {
     }
     return MakeConstant(Type::Scalar(dtype), value.constant());
   }
-  return Error(absl::StrCat(context_, context_.empty() ? "" : ": ", "expected a number or a tile, found ", value.Describe()));
+  return Error(
+      absl::StrCat(context_, context_.empty() ? "" : ": ", "expected a number or a tile, found ", value.Describe()));
 }
 
 Value Emitter::ToSsa(const Value& value, DType dtype) {
@@ -167,7 +168,8 @@ Value Emitter::BroadcastTo(const Value& input, const Type::Shape& shape, absl::s
   if (value.type().is_scalar()) return Create1(Op::kSplat, {value.id()}, to);
   const Type original = value.type();
   const auto mismatch = [&] {
-    return Error(absl::StrCat(what, ": cannot broadcast ", original.ToString(), " to shape [", vm::ShapeToString(shape), "]"));
+    return Error(
+        absl::StrCat(what, ": cannot broadcast ", original.ToString(), " to shape [", vm::ShapeToString(shape), "]"));
   };
   if (value.type().rank() > static_cast<int>(shape.size())) return mismatch();
   while (value.type().rank() < static_cast<int>(shape.size())) value = ExpandDims(value, 0);
@@ -202,7 +204,8 @@ bool Emitter::BroadcastTogether(absl::Span<Value* const> values, absl::string_vi
   return true;
 }
 
-// --- operators ---------------------------------------------------------------------------------------------------------
+// --- operators
+// ---------------------------------------------------------------------------------------------------------
 
 bool Emitter::MatchPair(Value* a, Value* b, absl::string_view what, PairOptions options) {
   if (a->is_error() || b->is_error()) return false;
@@ -262,7 +265,8 @@ bool Emitter::MatchPair(Value* a, Value* b, absl::string_view what, PairOptions 
                                vm::InfoOf(p.dtype).text),
                   "cast the tile to a signed type, or the number with tl.full or tl.cast");
           } else {
-            Error(absl::StrCat(what, ": scalar ", IntToString(*i), " is out of range for type ", vm::InfoOf(p.dtype).text));
+            Error(absl::StrCat(what, ": scalar ", IntToString(*i), " is out of range for type ",
+                               vm::InfoOf(p.dtype).text));
           }
           return false;
         }
@@ -322,7 +326,8 @@ Value Emitter::Arithmetic(absl::string_view op, Value a, Value b) {
   if (!MatchPair(&a, &b, absl::StrCat("operator ", op), {.for_division = division})) return Value();
   const Type& type = a.type();
   if (division && vm::IsBool(type.dtype())) {
-    return Error(absl::StrCat("operator ", op, ": expected integers other than bool, found ", type.ToString()), "convert with .to(tl.int32)");
+    return Error(absl::StrCat("operator ", op, ": expected integers other than bool, found ", type.ToString()),
+                 "convert with .to(tl.int32)");
   }
   if (op == "//" && !type.is_integer()) {
     return Error(absl::StrCat("operator //: expected integers, found ", type.ToString()),
@@ -341,10 +346,12 @@ Value Emitter::Arithmetic(absl::string_view op, Value a, Value b) {
 Value Emitter::Bitwise(absl::string_view op, Value a, Value b) {
   for (const Value* v : {&a, &b}) {
     if (v->is_ssa() && !v->type().is_integer()) {
-      return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(), ": expected integers"));
+      return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(),
+                                ": expected integers"));
     }
     if (v->is_constant() && std::holds_alternative<double>(v->constant())) {
-      return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(), ": expected integers"));
+      return Error(absl::StrCat("operator ", op, ": invalid operands of type ", a.Describe(), " and ", b.Describe(),
+                                ": expected integers"));
     }
   }
   // The left operand's own signedness chooses between arithmetic and logical shift, whatever type both meet in.
@@ -380,7 +387,8 @@ Value Emitter::Binary(absl::string_view op, const Value& a, const Value& b) {
   if (op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>") return Bitwise(op, a, b);
   if (op == "+" || op == "-" || op == "*" || op == "/" || op == "//" || op == "%") return Arithmetic(op, a, b);
   if (op == "@") return Error("operator @ is not defined for tiles", "write tl.dot(a, b)");
-  if (op == "**") return Error("operator ** is not defined for tiles", "write x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow(x, y)");
+  if (op == "**")
+    return Error("operator ** is not defined for tiles", "write x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow(x, y)");
   return Error(absl::StrCat("operator ", op, " is not defined for ", a.Describe(), " and ", b.Describe()));
 }
 
@@ -440,7 +448,8 @@ Value Emitter::Logical(absl::string_view op, const Value& a_in, const Value& b_i
   return Elementwise(op == "and" ? Op::kAndI : Op::kOrI, {a, b});
 }
 
-// --- constants that an operation needs -----------------------------------------------------------------------------------
+// --- constants that an operation needs
+// -----------------------------------------------------------------------------------
 
 std::optional<int64_t> Emitter::RequireInt(const Value& value, absl::string_view what) {
   if (value.is_error()) return std::nullopt;
@@ -510,11 +519,13 @@ std::optional<Type::Shape> Emitter::RequireShape(const Value& value, absl::strin
   int64_t elements = 1;
   for (int64_t extent : *ints) {
     if (extent < 1) {
-      Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be positive, found ", extent));
+      Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be positive, found ",
+                         extent));
       return std::nullopt;
     }
     if (!IsPowerOfTwo(extent) &&
-        !reporter_->AllowExtension(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be a power of 2, found ", extent),
+        !reporter_->AllowExtension(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints),
+                                                "]: every extent must be a power of 2, found ", extent),
                                    "take the next power of 2 (triton.next_power_of_2) and mask the rest")) {
       return std::nullopt;
     }

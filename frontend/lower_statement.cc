@@ -77,8 +77,8 @@ std::vector<std::string> FunctionLowering::CallChain() const {
   std::vector<std::string> chain;
   const FunctionLowering* inner = this;
   for (const FunctionLowering* f = caller_; f != nullptr && chain.size() < 8; inner = f, f = f->caller_) {
-    std::string call = absl::StrCat("called from ", f->def_.file, ":", inner->call_span_.line, ":", inner->call_span_.column,
-                                    " in ", f->def_.name, "()");
+    std::string call = absl::StrCat("called from ", f->def_.file, ":", inner->call_span_.line, ":",
+                                    inner->call_span_.column, " in ", f->def_.name, "()");
     if (chain.empty() || chain.back() != call) chain.push_back(std::move(call));  // a recursion shows once
   }
   return chain;
@@ -92,7 +92,8 @@ Value FunctionLowering::Error(std::string message, std::string hint) {
   // The author wrote the call, not the library behind it.
   const FunctionLowering* shown = this;
   while (shown->caller_ != nullptr && shown->host_function_->FunctionFlag("library")) {
-    d.notes.push_back(absl::StrCat("in ", shown->def_.name, "() of the language's library, ", shown->def_.file, ":", d.span.line));
+    d.notes.push_back(
+        absl::StrCat("in ", shown->def_.name, "() of the language's library, ", shown->def_.file, ":", d.span.line));
     d.span = shown->call_span_;
     shown = shown->caller_;
   }
@@ -111,7 +112,8 @@ bool FunctionLowering::AllowExtension(absl::string_view what, absl::string_view 
     case Portability::kOff:
       return true;
     case Portability::kWarn:
-      host().Warn(absl::StrCat(def_.file, ":", span_.line, ":", span_.column, ": not portable to Triton: ", what, "; ", portable_way));
+      host().Warn(absl::StrCat(def_.file, ":", span_.line, ":", span_.column, ": not portable to Triton: ", what, "; ",
+                               portable_way));
       return true;
     case Portability::kError:
       Error(std::string(what), std::string(portable_way));
@@ -238,13 +240,15 @@ void FunctionLowering::AssignName(const std::string& name, const Value& value) {
 void FunctionLowering::CheckResultMayBeUnused(const Expr& expr) {
   if (expr.kind != ExprKind::kCall) return;
   const Expr& callee = *expr.a;
-  const bool is_plain = callee.kind == ExprKind::kName || (callee.kind == ExprKind::kAttribute && callee.a->kind == ExprKind::kName);
+  const bool is_plain =
+      callee.kind == ExprKind::kName || (callee.kind == ExprKind::kAttribute && callee.a->kind == ExprKind::kName);
   if (!is_plain) return;  // looking it up again could compute something
   const Value function = LowerExpr(callee);
   if (!function.is_host()) return;
   const absl::StatusOr<HostPtr> words = function.host()->GetAttribute("_must_use_result");
   if (!words.ok() || *words == nullptr || (*words)->kind() != HostKind::kString) return;
-  const std::string name = callee.kind == ExprKind::kName ? callee.name : absl::StrCat(callee.a->name, ".", callee.name);
+  const std::string name =
+      callee.kind == ExprKind::kName ? callee.name : absl::StrCat(callee.a->name, ".", callee.name);
   const std::string extra = (*words)->text();
   Error(absl::StrCat("The result of ", name, " is not being used.", extra.empty() ? "" : " ", extra));
 }
@@ -270,7 +274,8 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
       }
       const size_t have = value.items().size(), want = target.items.size();
       if (starred == want ? have != want : have + 1 < want) {
-        Error(absl::StrCat("cannot unpack ", value.Describe(), ", which is ", Count(have, "value"), ", into ", Count(want, "name")));
+        Error(absl::StrCat("cannot unpack ", value.Describe(), ", which is ", Count(have, "value"), ", into ",
+                           Count(want, "name")));
         for (const ExprPtr& item : target.items) Assign(*item, Value());
         return;
       }
@@ -312,7 +317,8 @@ void FunctionLowering::AssignItem(const Expr& target, const Value& value) {
   if (base.is_tuple()) {
     Error("a tuple can't be changed", "make a new one: (a, *rest)");
   } else if (base.is_ssa() && base.type().is_pointer()) {
-    Error(absl::StrCat("a pointer can't be indexed, found ", base.Describe()), "write tl.store(pointer + offset, value)");
+    Error(absl::StrCat("a pointer can't be indexed, found ", base.Describe()),
+          "write tl.store(pointer + offset, value)");
   } else if (!base.is_ssa() || !base.type().is_tile() || target.a->kind != ExprKind::kName) {
     Error(absl::StrCat("cannot assign to an element of ", base.Describe()));
   } else {
@@ -392,7 +398,8 @@ void FunctionLowering::LowerAssert(const Stmt& stmt) {
   if (std::optional<Constant> known = condition.AsConstant()) {
     if (!IsTrue(*known)) {
       std::optional<std::string> text = emitter_.RequireString(message, "the message of an assert");
-      Error(absl::StrCat("assertion is false at compile time", text && !text->empty() ? absl::StrCat(": ", *text) : ""));
+      Error(
+          absl::StrCat("assertion is false at compile time", text && !text->empty() ? absl::StrCat(": ", *text) : ""));
       if (is_helper()) Abandon();
     }
     return;
@@ -409,7 +416,8 @@ void FunctionLowering::LowerRaise(const Stmt& stmt) {
     const Expr& value = *stmt.value;
     if (value.kind == ExprKind::kCall) {
       what = value.a->name;
-      if (!value.items.empty() && (value.items[0]->kind == ExprKind::kString || value.items[0]->kind == ExprKind::kFString)) {
+      if (!value.items.empty() &&
+          (value.items[0]->kind == ExprKind::kString || value.items[0]->kind == ExprKind::kFString)) {
         const Value text = LowerExpr(*value.items[0]);
         if (text.is_constant() && std::holds_alternative<std::string>(text.constant())) {
           absl::StrAppend(&what, ": ", std::get<std::string>(text.constant()));

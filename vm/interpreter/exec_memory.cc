@@ -1,8 +1,8 @@
 // Loads and stores through tiles of pointers, and the arithmetic of such pointers.
 //
-// A tile's pointers are mostly rows that lie contiguously in one allocation. So they are looked at as a whole first: one
-// vector loop tells whether they are contiguous (then it is one copy), another where the least and the greatest point
-// (then one check of the allocation serves all). Only what remains is checked element by element.
+// A tile's pointers are mostly rows that lie contiguously in one allocation. So they are looked at as a whole first:
+// one vector loop tells whether they are contiguous (then it is one copy), another where the least and the greatest
+// point (then one check of the allocation serves all). Only what remains is checked element by element.
 #include "vm/interpreter/exec_memory.h"
 
 #include <algorithm>
