@@ -90,6 +90,10 @@ class ConstexprFunction:
         self.fn = fn
         functools.update_wrapper(self, fn)
 
+    def __get__(self, instance, owner=None):
+        """A method of an aggregate takes the aggregate first."""
+        return self if instance is None else functools.partial(self, instance)
+
     def __call__(self, *args, **kwargs):
         def unwrap(value):
             if isinstance(value, core.constexpr):
