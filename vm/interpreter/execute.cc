@@ -221,7 +221,7 @@ LaunchResult Launch(const Executable& executable, const LaunchRequest& request) 
       if (ended.trapped != nullptr) result.trap = DescribeTrap(*ended.trapped, kernel);
       if (ended.is_deadlock) result.trap = DescribeDeadlock(ended.waiting, kernel);
     }
-    result.steps = launch.steps.load();
+    result.steps = launch.watch.steps();
     return result.trap ? absl::Status(StatusCodeOf(result.trap->kind), result.trap->message) : absl::OkStatus();
   };
   result.status = run();

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "vm/base/check.h"
 
 namespace trivet::vm {
@@ -176,7 +175,7 @@ void Program::RunObserved() {
 }
 
 void Program::CountSteps() {
-  launch_.steps.fetch_add(cx_.steps - counted_steps_, std::memory_order_relaxed);
+  launch_.watch.CountSteps(cx_.steps - counted_steps_);
   counted_steps_ = cx_.steps;
 }
 
@@ -249,12 +248,7 @@ absl::Span<const uint8_t> Program::ReadValue(size_t depth, ValueId value) const 
 void Program::PollInRegion() {
   cx_.slice = 64;
   CountSteps();
-  const int64_t limit = launch_.request.options.max_steps;
-  if (limit > 0 && launch_.steps.load(std::memory_order_relaxed) > limit) {
-    SetTrap(TrapKind::kStepLimit, absl::StrCat("the launch ran more than ", limit, " ops"));
-  } else if (launch_.abort.load(std::memory_order_relaxed)) {
-    cx_.stop = true;
-  }
+  if (launch_.watch.Permit(*this) && launch_.abort.load(std::memory_order_relaxed)) cx_.stop = true;
 }
 
 absl::string_view Program::ParamName(int index) const {

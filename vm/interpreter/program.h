@@ -15,6 +15,7 @@
 #include "vm/interpreter/decode.h"
 #include "vm/interpreter/exec_context.h"
 #include "vm/interpreter/execute.h"
+#include "vm/interpreter/launch_watch.h"
 
 namespace trivet::vm {
 
@@ -52,7 +53,7 @@ struct LaunchContext {
   PrintSink* print_sink = nullptr;  // takes turns by itself
   std::array<int32_t, 3> grid{1, 1, 1};
   std::atomic<bool> abort{false};  // every program stops at its next back edge
-  std::atomic<int64_t> steps{0};
+  LaunchWatch watch{request.options};
 };
 
 // A place in the author's code.

@@ -1,38 +1,20 @@
 // Runs the programs of a launch in some order, such that programs that wait for each other all finish.
 //
-// A program that waits spins: it reads memory in a loop until another program has changed it. It is found out exactly:
-// at a back edge it stands where it stood before, with the same bits in its frame, while no program has changed memory
-// in between. Since programs are deterministic, it will go on like that until memory changes: it waits. It is then put
-// aside for the others. When every program that has not finished waits, at one and the same version of memory, there is
-// a deadlock. A program that makes any progress, if only in a counter, never seems to wait.
+// A program that waits (wait_detector.h) is put aside for the others. When every program that has not finished waits, at
+// one and the same version of memory, there is a deadlock.
+//
+//   scheduler_ordered.cc       kInOrder and kThreads: programs in order, each to its end if it doesn't wait
+//   scheduler_interleaved.cc   kRandom and kRoundRobin: one thread, programs preempted after a few back edges
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "vm/interpreter/execute.h"
 #include "vm/interpreter/program.h"
+#include "vm/interpreter/wait_detector.h"
 
 namespace trivet::vm {
-
-// Recognises waiting, for one program. "Version" counts the changes of memory by all programs together.
-class WaitDetector {
- public:
-  void Reset() { *this = WaitDetector(); }
-  // At a back edge: the program's state, and the version of memory. True if the program waits.
-  bool Observe(Program& program, uint64_t version);
-
- private:
-  // Brent's algorithm: compare with a reference that moves on after 1, 2, 4, ... looks finds a cycle of any length.
-  uint64_t reference_ = 0;
-  uint64_t version_ = 0;
-  uint32_t pc_ = 0;
-  int64_t looks_ = 0;
-  int64_t next_move_ = 0;
-  bool has_reference_ = false;
-};
 
 // How a launch ended.
 struct ScheduleResult {
@@ -41,7 +23,22 @@ struct ScheduleResult {
   bool is_deadlock = false;
 };
 
-// Runs `count` programs as `options.schedule` says.
+// Runs `count` programs as the launch's options say.
 ScheduleResult RunPrograms(LaunchContext& launch, int64_t count);
+ScheduleResult RunOrdered(LaunchContext& launch, int64_t count, int num_workers);
+ScheduleResult RunInterleaved(LaunchContext& launch, int64_t count, bool is_random);
+
+// A program and what a scheduler knows of it.
+struct ScheduledTask {
+  std::unique_ptr<Program> program;
+  WaitDetector detector;
+  int64_t index = 0;
+  bool has_waited = false;
+  uint64_t waits_at = 0;    // version of memory at which it was last found to wait
+  bool is_counted = false;  // among those that wait at version waits_at
+};
+
+// Back edges between two looks at a program that has waited before, and at all programs when steps are limited.
+inline constexpr int64_t kShortSlice = 8;
 
 }  // namespace trivet::vm

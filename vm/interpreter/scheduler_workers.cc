@@ -42,11 +42,11 @@ class WorkerPool {
     jobs_.push_back(std::move(job));
     for (int i = 0; i < wanted; ++i) work_.notify_one();
   }
-  void Finish(const std::shared_ptr<WorkerLoan::Job>& job) {
+  bool WaitFor(const std::shared_ptr<WorkerLoan::Job>& job, std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     job->wanted = 0;
     std::erase(jobs_, job);
-    done_.wait(lock, [&] { return job->running == 0; });
+    return done_.wait_for(lock, time, [&] { return job->running == 0; });
   }
 
  private:
@@ -85,7 +85,11 @@ WorkerLoan::WorkerLoan(int count, std::function<void()> work) : job_(std::make_s
   WorkerPool::Get().Add(job_);
 }
 
-WorkerLoan::~WorkerLoan() { WorkerPool::Get().Finish(job_); }
+WorkerLoan::~WorkerLoan() {
+  while (!WaitFor(std::chrono::seconds(1))) continue;
+}
+
+bool WorkerLoan::WaitFor(std::chrono::milliseconds time) { return WorkerPool::Get().WaitFor(job_, time); }
 
 int NumCores() {
   cpu_set_t set;

@@ -1,6 +1,7 @@
 // Threads that help with launches. They are started when first needed and wait for work ever after.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -11,10 +12,13 @@ class WorkerLoan {
  public:
   // Up to `count` threads call `work` once each, as they come free; maybe none does.
   WorkerLoan(int count, std::function<void()> work);
-  // Returns when every thread that began has returned from `work`. No thread begins afterwards.
+  // As if WaitFor were called until it gives true.
   ~WorkerLoan();
   WorkerLoan(const WorkerLoan&) = delete;
   WorkerLoan& operator=(const WorkerLoan&) = delete;
+
+  // From now on no thread begins. True if every thread that began has returned from `work`; waits up to `time` for it.
+  bool WaitFor(std::chrono::milliseconds time);
 
   struct Job;
 

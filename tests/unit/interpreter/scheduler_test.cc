@@ -88,6 +88,118 @@ TEST(SchedulerTest, GridBarriersFinishUnderEverySchedule) {
   }
 }
 
+// Each change of memory ends a wait and begins another. To find that out may not take longer each time.
+TEST(SchedulerTest, WaitsThatFollowEachOtherAreFoundQuickly) {
+  for (Schedule schedule : {Schedule::kInOrder, Schedule::kRandom, Schedule::kRoundRobin}) {
+    std::vector<int32_t> count{0}, done{0};
+    TextKernel kernel(kGridBarrier);
+    kernel.Array("count", count, DType::kI32).Array("done", done, DType::kI32);
+    const LaunchResult result = kernel.Run(100, schedule);
+    EXPECT_TRUE(result.status.ok()) << result.status.message();
+    EXPECT_LT(result.steps, 1'000'000) << static_cast<int>(schedule);
+  }
+}
+
+TEST(SchedulerTest, ThreadsFinishBarriersAgainAndAgain) {
+  TextKernel kernel(kGridBarrier);
+  std::vector<int32_t> count{0}, done{0};
+  kernel.Array("count", count, DType::kI32).Array("done", done, DType::kI32);
+  for (int i = 0; i < 100; ++i) {
+    count[0] = done[0] = 0;
+    kernel.request.options.threads = 2 + i % 4;
+    const LaunchResult result = kernel.Run(40, Schedule::kThreads);
+    ASSERT_TRUE(result.status.ok()) << result.status.message();
+    ASSERT_EQ(done[0], 40);
+  }
+}
+
+// So much memory a program that few are interleaved at once: the others are begun as those are found to wait.
+TEST(SchedulerTest, BarriersFinishWhenNotAllProgramsFitInMemory) {
+  for (Schedule schedule : kSchedules) {
+    std::vector<int32_t> count{0}, sum{0};
+    TextKernel kernel(R"(
+kernel @k(%count: ptr<i32>, %sum: ptr<i32>) {
+  %1 = constant 1 : i32
+  %id = program_id axis=0 : i32
+  %n = num_programs axis=0 : i32
+  %large = splat %id : tile<262144xi32>
+  %arrived = atomic_rmw %count, %1 kind=add : i32
+  while {
+    %now = load %count is_volatile=true : i32
+    %early = cmpi %now, %n predicate=lt : i1
+    condition %early
+  } do {
+    yield
+  }
+  %last = reduce %large axis=0 : i32 {
+  ^(%a: i32, %b: i32):
+    %m = maxi %a, %b
+    yield %m
+  }
+  %old = atomic_rmw %sum, %last kind=add : i32
+  return
+}
+)");
+    kernel.Array("count", count, DType::kI32).Array("sum", sum, DType::kI32);
+    kernel.request.options.threads = 2;
+    const LaunchResult result = kernel.Run(66, schedule);
+    EXPECT_TRUE(result.status.ok()) << result.status.message();
+    EXPECT_EQ(sum[0], 66 * 65 / 2);
+    EXPECT_LT(result.steps, 10'000'000) << static_cast<int>(schedule);
+  }
+}
+
+// Programs 1 and 2 hand a token to each other until program 0, which takes long, is done.
+TEST(SchedulerTest, ProgramsThatWakeEachOtherDontStarveALongOne) {
+  for (Schedule schedule : kSchedules) {
+    std::vector<int32_t> done{0}, token{1};
+    TextKernel kernel(R"(
+kernel @k(%done: ptr<i32>, %token: ptr<i32>) {
+  %0 = constant 0 : i32
+  %1 = constant 1 : i32
+  %3 = constant 3 : i32
+  %n = constant 400000 : i32
+  %id = program_id axis=0 : i32
+  %is_long = cmpi %id, %0 predicate=eq : i1
+  if %is_long {
+    %r = for %0, %n, %1, %0 : i32 {
+    ^(%i: i32, %x: i32):
+      %y = addi %x, %i
+      yield %y
+    }
+    store %done, %1
+    yield
+  } else {
+    %other = subi %3, %id
+    while {
+      %d = load %done is_volatile=true : i32
+      %go = cmpi %d, %0 predicate=eq : i1
+      condition %go
+    } do {
+      %t = load %token is_volatile=true : i32
+      %mine = cmpi %t, %id predicate=eq : i1
+      if %mine {
+        store %token, %other
+        yield
+      } else {
+        yield
+      }
+      yield
+    }
+    yield
+  }
+  return
+}
+)");
+    kernel.Array("done", done, DType::kI32).Array("token", token, DType::kI32);
+    kernel.request.options.threads = 3;
+    kernel.request.options.max_steps = 200'000'000;
+    const LaunchResult result = kernel.Run(3, schedule);
+    EXPECT_TRUE(result.status.ok()) << static_cast<int>(schedule) << result.status.message();
+    EXPECT_EQ(done[0], 1);
+  }
+}
+
 TEST(SchedulerTest, ReportsADeadlockQuicklyWithEachProgramsPlace) {
   for (Schedule schedule : kSchedules) {
     std::vector<int32_t> lock{1}, sum{0};  // nobody will give the lock back
@@ -229,6 +341,64 @@ kernel @k() {
     result = interrupted.Run(3, schedule);
     ASSERT_TRUE(result.trap.has_value());
     EXPECT_EQ(result.trap->kind, TrapKind::kInterrupted);
+  }
+}
+
+// The calling thread may have run out of programs, or be inside a region, where programs are not preempted.
+TEST(SchedulerTest, StopsWhenInterruptedWhereverTheProgramsAre) {
+  constexpr char kOneRunsForEver[] = R"(
+kernel @k() {
+  %0 = constant 0 : i64
+  %1 = constant 1 : i64
+  %2 = constant 2000 : i64
+  %true = constant true : i1
+  %last = constant 7 : i32
+  %id = program_id axis=0 : i32
+  %is_last = cmpi %id, %last predicate=eq : i1
+  %s = for %0, %2, %1, %0 : i64 {
+  ^(%n: i64, %x: i64):
+    yield %n
+  }
+  %r = while %0 : i64 {
+  ^(%i: i64):
+    condition %is_last, %i
+  } do {
+  ^(%j: i64):
+    %k = addi %j, %1
+    yield %k
+  }
+  return
+}
+)";
+  constexpr char kInRegion[] = R"(
+kernel @k() {
+  %x = arange start=0 end=4 : tile<4xi32>
+  %r = reduce %x axis=0 : i32 {
+  ^(%a: i32, %b: i32):
+    %true = constant true : i1
+    %s = while %a : i32 {
+    ^(%i: i32):
+      condition %true, %i
+    } do {
+    ^(%j: i32):
+      %k = addi %j, %b
+      yield %k
+    }
+    yield %s
+  }
+  return
+}
+)";
+  for (const char* text : {kOneRunsForEver, kInRegion}) {
+    for (Schedule schedule : kSchedules) {
+      TextKernel kernel(text);
+      kernel.request.options.threads = 2;
+      int asked = 0;
+      kernel.request.options.interrupted = [&asked] { return ++asked == 3; };
+      const LaunchResult result = kernel.Run(8, schedule);
+      ASSERT_TRUE(result.trap.has_value());
+      EXPECT_EQ(result.trap->kind, TrapKind::kInterrupted);
+    }
   }
 }
 
