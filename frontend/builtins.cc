@@ -27,6 +27,7 @@ constexpr Builtin kBuiltins[] = {
 struct SignatureParameter {
   std::string name;
   bool is_variadic = false;
+  bool is_mapping = false;  // **changes: any further keywords
   bool is_keyword_only = false;
   std::optional<Value> default_value;
 };
@@ -58,9 +59,10 @@ std::vector<SignatureParameter> ParseSignature(absl::string_view signature) {
       p.default_value = ParseDefault(one.substr(equals + 1));
       one = one.substr(0, equals);
     }
-    p.is_variadic = one[0] == '*';
+    p.is_mapping = absl::StartsWith(one, "**");
+    p.is_variadic = one[0] == '*' && !p.is_mapping;
     after_variadic = after_variadic || p.is_variadic;
-    p.name = std::string(p.is_variadic ? one.substr(1) : one);
+    p.name = std::string(one.substr(p.is_mapping ? 2 : p.is_variadic ? 1 : 0));
     parameters.push_back(std::move(p));
     begin = end + 2;
   }
@@ -112,6 +114,10 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
   call.name = name;
   size_t next = 0;
   for (const SignatureParameter& p : entry.parameters) {
+    if (p.is_mapping) {
+      call.keywords = std::exchange(arguments.keywords, {});
+      continue;
+    }
     if (p.is_variadic) {
       while (next < arguments.positional.size()) call.variadic.push_back(arguments.positional[next++]);
       // As in Triton, a shape may also come by its name.
@@ -153,6 +159,9 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
     if (v.is_error()) return v;
   }
   for (const Value& v : call.variadic) {
+    if (v.is_error()) return v;
+  }
+  for (const auto& [keyword, v] : call.keywords) {
     if (v.is_error()) return v;
   }
   const std::string outer = emitter_.ExchangeContext(shown);

@@ -13,8 +13,9 @@ namespace trivet::frontend {
 // A call with its arguments bound to the signature, defaults filled in.
 struct BuiltinCall {
   absl::string_view name;
-  std::vector<Value> arguments;  // in the order of the signature
-  std::vector<Value> variadic;   // of *args
+  std::vector<Value> arguments;                         // in the order of the signature
+  std::vector<Value> variadic;                          // of *args
+  std::vector<std::pair<std::string, Value>> keywords;  // of **changes
   const Value& operator[](size_t i) const { return arguments[i]; }
 };
 
@@ -34,6 +35,12 @@ bool IsBuiltin(absl::string_view name);
 
 // True if tiles have the operation as a method: x.to, x.reshape.
 bool IsTensorMethod(absl::string_view name);
+
+// Python's isinstance, for a value of a kernel.
+bool IsInstanceOf(const Value& value, const HostPtr& cls);
+
+// What a class that @aggregate made consists of; nullptr for others.
+HostPtr AggregateInfo(const HostPtr& cls);
 
 // dtype.is_fp8(), dtype.is_ptr(), ...
 Value CallTypeMethod(FunctionLowering& fl, const vm::Type& type, const std::string& name,

@@ -287,29 +287,10 @@ Value BuiltinPySum(FunctionLowering& fl, BuiltinCall& call) {
 }
 
 Value BuiltinPyIsInstance(FunctionLowering& fl, BuiltinCall& call) {
-  // Classes are host objects, told apart by name: tl.tensor, tl.constexpr, int, ...
   const std::vector<Value> classes = call[1].is_tuple() ? call[1].items() : std::vector<Value>{call[1]};
   for (const Value& cls : classes) {
     if (!cls.is_host()) return fl.Error(absl::StrCat("isinstance(): expected a class, found ", cls.Describe()));
-    const std::string name = cls.host()->text();
-    bool is = false;
-    if (name == "tensor" || name == "class 'tensor'") is = call[0].is_ssa() && call[0].type().is_value();
-    if (name == "constexpr") is = call[0].is_constant();
-    if (name == "tuple" || name == "py.tuple" || name == "py.list") is = call[0].is_tuple();
-    if (name == "class 'tensor_descriptor'" || name == "class 'tensor_descriptor_base'")
-      is = call[0].is_ssa() && call[0].type().is_desc();
-    if (call[0].is_constant()) {
-      const Constant& c = call[0].constant();
-      const Type* type = std::get_if<Type>(&c);
-      if (name == "class 'dtype'") is = type != nullptr;
-      if (name == "class 'pointer_type'") is = type != nullptr && type->is_pointer();
-      if (name == "class 'block_type'") is = type != nullptr && type->is_tile();
-      if (name == "py.int") is = std::holds_alternative<Int>(c) || std::holds_alternative<bool>(c);
-      if (name == "py.bool") is = std::holds_alternative<bool>(c);
-      if (name == "py.float") is = std::holds_alternative<double>(c);
-      if (name == "py.str") is = std::holds_alternative<std::string>(c);
-    }
-    if (is) return Value::Of(true);
+    if (IsInstanceOf(call[0], cls.host())) return Value::Of(true);
   }
   return Value::Of(false);
 }

@@ -4,7 +4,8 @@
 // (value.h); statements change the table of variables and the region that ops are appended to. Conditions and loop
 // bounds that are known while compiling decide here; code behind them is never looked at.
 //
-// Files: lower_statement.cc, lower_control.cc (if, for, while), lower_expression.cc, lower_call.cc, builtins*.cc.
+// Files: lower_statement.cc, lower_control.cc (if, for, while), lower_expression.cc, lower_call.cc,
+// lower_aggregate.cc, builtins*.cc.
 #pragma once
 
 #include <map>
@@ -98,13 +99,17 @@ class FunctionLowering : private Emitter::Reporter {
   HostPtr ToHost(const Value& value, absl::string_view what);
 
   Value Call(const Value& callee, CallArguments arguments);
-  Value CallFunction(const HostPtr& function, CallArguments arguments);
+  // is_constructor: the first argument is an aggregate without fields, and what comes back is the aggregate.
+  Value CallFunction(const HostPtr& function, CallArguments arguments, bool is_constructor = false);
   // Calls a combine function of scalars inside a region: inlined where possible.
   Value CallInRegion(const HostPtr& function, std::vector<Value> arguments);
   Value CallBuiltin(const std::string& name, CallArguments arguments);
   Value CallMethod(const Value& method, CallArguments arguments);
   Value GetAttribute(const Value& value, const std::string& name);
   Value GetItem(const Value& value, const Value& index);
+  // Sets a field of an aggregate to a value that its class allows there. False after an error. Where it is an
+  // assignment, numbers become run-time values as they do in assignments to names.
+  bool SetField(Value* aggregate, const std::string& name, const Value& given, bool is_assignment = false);
 
   // The region that ops go to; for code that makes regions (reduce, if, ...).
   vm::Function& function() { return emitter_.builder().function(); }
@@ -144,6 +149,7 @@ class FunctionLowering : private Emitter::Reporter {
   void LowerBody(const std::vector<StmtPtr>& body);
   void LowerStmt(const Stmt& stmt);
   void LowerReturn(const Stmt& stmt);
+  void LowerReturnOf(Value value);
   void LowerAssert(const Stmt& stmt);
   void LowerRaise(const Stmt& stmt);
   void Assign(const Expr& target, const Value& value);
@@ -220,6 +226,21 @@ class FunctionLowering : private Emitter::Reporter {
   Value NotCallable(const HostPtr& target);
   // Reports a statement that calls a function marked must_use_result and drops what it gives.
   void CheckResultMayBeUnused(const Expr& expr);
+  // Aggregates (lower_aggregate.cc). An instance made in Python; nothing if it is another object.
+  std::optional<Value> AggregateFromHost(const HostPtr& instance);
+  // An instance for Python to look at; of run-time values in it only the type can be seen.
+  HostPtr AggregateToHost(const Value& value, absl::string_view what);
+  // A call of an aggregate's class; nothing if `cls` is not one.
+  std::optional<Value> MakeAggregate(const HostPtr& cls, CallArguments arguments);
+  // What the constructor that is being lowered gives.
+  Value Constructed();
+  // A method or other member of the class, bound to `self` unless that is null; nothing if there is none.
+  std::optional<Value> AggregateMember(const HostPtr& cls, const Value* self, const std::string& name);
+  Value AggregateAttribute(const Value& value, const std::string& name);
+  // Calls a method by its name; `what` it is for completes the message "Pair ..." if there is none.
+  Value CallAggregate(const Value& self, const std::string& method, std::vector<Value> arguments,
+                      absl::string_view what);
+  Value AggregateOperator(const std::string& op, const Value& a, const Value& b);
   // A call of a named tuple's class; nothing if `target` is not one.
   std::optional<Value> MakeNamedTuple(const HostPtr& target, const CallArguments& arguments);
 
@@ -236,7 +257,8 @@ class FunctionLowering : private Emitter::Reporter {
   std::vector<Loop> loops_;
   bool terminated_ = false;  // the current region has its terminator; what follows is dead
   bool is_inline_ = false;
-  int64_t nesting_ = 1;  // regions around the current one, itself included
+  std::string constructed_;  // of a constructor: its parameter that is the instance; else empty
+  int64_t nesting_ = 1;      // regions around the current one, itself included
   bool is_kernel_ = false;
   int returns_in_source_ = 0;
   std::vector<Value> returned_;

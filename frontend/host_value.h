@@ -61,7 +61,8 @@ class HostValue {
   // Calls the object with host values.
   virtual absl::StatusOr<HostPtr> Call(const std::vector<HostPtr>& arguments,
                                        const std::vector<std::pair<std::string, HostPtr>>& keywords) const = 0;
-  // `this op other` by the host's own rules, for objects the frontend knows nothing about. op as in ast.h.
+  // `this op other` by the host's own rules, for objects the frontend knows nothing about. op as in ast.h, or
+  // "isinstance", "issubclass".
   virtual absl::StatusOr<HostPtr> Binary(absl::string_view op, const HostPtr& other) const = 0;
 
   // Of kFunction: the tree, parsed at the first call; an error if its source can't be read.

@@ -33,6 +33,9 @@ Value FunctionLowering::LowerCall(const Expr& expr) {
   for (const Keyword& keyword : expr.keywords) {
     Value value = LowerExpr(*keyword.value);
     has_error = has_error || value.is_error();
+    // What Triton's own functions hand down; it means nothing here.
+    if (value.is_none() && (keyword.name == "_semantic" || keyword.name == "_generator" || keyword.name == "_builder"))
+      continue;
     if (keyword.name.empty()) {
       has_error = true;
       Error("** in a call is not supported");
@@ -75,6 +78,10 @@ Value FunctionLowering::NotCallable(const HostPtr& target) {
 Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
   if (callee.is_error()) return callee;
   if (callee.kind() == ValueKind::kMethod) return CallMethod(callee, std::move(arguments));
+  if (callee.is_aggregate()) {
+    if (std::optional<Value> method = AggregateMember(callee.host(), &callee, "__call__"))
+      return Call(*method, std::move(arguments));
+  }
   if (callee.is_constant() && std::holds_alternative<Type>(callee.constant())) {
     // tl.float32(x) converts.
     if (arguments.positional.size() == 1 && arguments.keywords.empty()) {
@@ -94,11 +101,11 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
       std::vector<std::pair<std::string, HostPtr>> keywords;
       const std::string what = absl::StrCat("an argument of ", target->text());
       for (const Value& v : arguments.positional) {
-        positional.push_back(ToHost(v, what));
+        positional.push_back(v.is_aggregate() ? AggregateToHost(v, what) : ToHost(v, what));
         if (positional.back() == nullptr) return Value();
       }
       for (const auto& [name, v] : arguments.keywords) {
-        keywords.emplace_back(name, ToHost(v, what));
+        keywords.emplace_back(name, v.is_aggregate() ? AggregateToHost(v, what) : ToHost(v, what));
         if (keywords.back().second == nullptr) return Value();
       }
       absl::StatusOr<HostPtr> result = target->Call(positional, keywords);
@@ -107,6 +114,7 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
     }
     default: {
       if (std::optional<Value> made = MakeNamedTuple(target, arguments)) return *made;
+      if (std::optional<Value> made = MakeAggregate(target, arguments)) return *made;
       return NotCallable(target);
     }
   }
@@ -206,7 +214,7 @@ Value FunctionLowering::RecursionError(const FunctionDef& def) {
                "a kernel can't recurse; write a loop");
 }
 
-Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments arguments) {
+Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments arguments, bool is_constructor) {
   absl::StatusOr<const FunctionDef*> def = target->function_def();
   if (!def.ok()) return Error(std::string(def.status().message()));
   if (IsTooDeep()) {
@@ -218,7 +226,7 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
   std::vector<std::pair<std::string, Value>> bound;
   if (!BindParameters(**def, target, &arguments, &bound)) return Value();
 
-  std::string key = target->key();
+  std::string key = absl::StrCat(target->key(), is_constructor ? " constructor" : "");
   for (const auto& [name, value] : bound) absl::StrAppend(&key, "|", value.Key());
   auto [it, is_new] = compilation_.helper_by_key.emplace(key, compilation_.helpers.size());
   const size_t index = it->second;
@@ -245,6 +253,7 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
       absl::Span<const ValueId> rest = ids;
       inner.Bind(name, value.Unflatten(&rest));
     }
+    if (is_constructor) inner.constructed_ = (*def)->parameters.empty() ? "" : (*def)->parameters[0].name;
     bool keeps_known = false;
     Value returns = inner.LowerFunction(/*is_kernel=*/false, &keeps_known);
     helper.keeps_known = keeps_known;
@@ -286,6 +295,10 @@ Value FunctionLowering::CallInRegion(const HostPtr& target, std::vector<Value> v
 
 Value FunctionLowering::CallMethod(const Value& method, CallArguments arguments) {
   const Value& self = method.items()[0];
+  if (method.host() != nullptr) {  // of an aggregate
+    arguments.positional.insert(arguments.positional.begin(), self);
+    return Call(FromHost(method.host()), std::move(arguments));
+  }
   const std::string& name = method.name();
   if (self.is_constant() && std::holds_alternative<Type>(self.constant())) {
     return CallTypeMethod(*this, std::get<Type>(self.constant()), name, arguments);

@@ -20,7 +20,9 @@ namespace {
 
 void CollectTargets(const Expr& target, std::set<std::string>* names) {
   if (target.kind == ExprKind::kName) names->insert(target.name);
-  if (target.kind == ExprKind::kStarred || target.kind == ExprKind::kSubscript) CollectTargets(*target.a, names);
+  const bool is_part =
+      target.kind == ExprKind::kStarred || target.kind == ExprKind::kSubscript || target.kind == ExprKind::kAttribute;
+  if (is_part) CollectTargets(*target.a, names);
   for (const ExprPtr& item : target.items) CollectTargets(*item, names);
 }
 
@@ -47,7 +49,8 @@ void CollectAssigned(const std::vector<StmtPtr>& body, std::set<std::string>* na
 
 // True if the value holds something that only exists while compiling (None, a string, a function, ...).
 bool HasCompileTimePart(const Value& value) {
-  if (value.is_ssa()) return false;
+  // The compile-time fields of an aggregate are part of its type.
+  if (value.is_ssa() || value.is_aggregate()) return false;
   if (value.is_tuple()) return std::any_of(value.items().begin(), value.items().end(), HasCompileTimePart);
   return true;
 }

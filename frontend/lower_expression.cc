@@ -38,6 +38,10 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
       if (expr.op == "not" && !operand.is_ssa() && !operand.is_constant() && !operand.is_error()) {
         return Value::Of(operand.is_tuple() && operand.items().empty());
       }
+      if (operand.is_aggregate()) {
+        const char* const method = expr.op == "-" ? "__neg__" : expr.op == "+" ? "__pos__" : "__invert__";
+        return CallAggregate(operand, method, {}, absl::StrCat("has no operator ", expr.op));
+      }
       return emitter_.Unary(expr.op, operand);
     }
     case ExprKind::kBinary: {
@@ -103,6 +107,17 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
   return Value();
 }
 
+namespace {
+
+// An instance of an aggregate made in Python, which kernels may read as they read a tl.constexpr.
+bool IsAggregateInstance(const HostPtr& object) {
+  if (object->kind() != HostKind::kObject) return false;
+  absl::StatusOr<HostPtr> info = object->GetAttribute("_trivet_aggregate");
+  return info.ok() && *info != nullptr;
+}
+
+}  // namespace
+
 Value FunctionLowering::LowerName(const Expr& expr) {
   auto it = variables_.find(expr.name);
   if (it != variables_.end()) return it->second;
@@ -123,7 +138,7 @@ Value FunctionLowering::LowerName(const Expr& expr) {
     case HostKind::kString:
     case HostKind::kTuple:
     case HostKind::kObject:
-      if (!host->is_constexpr() && !host_function_->IsConstexprGlobal(expr.name) &&
+      if (!host->is_constexpr() && !IsAggregateInstance(host) && !host_function_->IsConstexprGlobal(expr.name) &&
           !compilation_.request.allow_plain_globals) {
         return Error(absl::StrCat("cannot access global variable '", expr.name, "' from within a @jit function: it is ",
                                   "not a tl.constexpr"),
@@ -159,6 +174,9 @@ Value FunctionLowering::FromHost(const HostPtr& host) {
       for (const HostPtr& item : host->items()) items.push_back(FromHost(item));
       return Value::Tuple(std::move(items), host->field_names());
     }
+    case HostKind::kObject:
+      if (std::optional<Value> made = AggregateFromHost(host)) return *made;
+      return Value::Host(host);
     default:
       return Value::Host(host);
   }
@@ -166,6 +184,7 @@ Value FunctionLowering::FromHost(const HostPtr& host) {
 
 HostPtr FunctionLowering::ToHost(const Value& value, absl::string_view what) {
   if (value.is_host()) return value.host();
+  if (value.is_aggregate() && !value.is_error()) return AggregateToHost(value, what);
   if (std::optional<Constant> c = value.AsConstant()) {
     if (IsNone(*c)) return host().MakeNone();
     if (const bool* b = std::get_if<bool>(&*c)) return host().MakeBool(*b);
@@ -212,6 +231,7 @@ Value FunctionLowering::BinaryValues(const std::string& op, const Value& a, cons
     }
     return Value::Tuple(std::move(items));
   }
+  if (a.is_aggregate() || b.is_aggregate()) return AggregateOperator(op, a, b);
   if (a.is_host() || b.is_host()) {
     if (a.is_ssa() || b.is_ssa()) {
       return Error(absl::StrCat("operator ", op, " is not defined for ", a.Describe(), " and ", b.Describe()));
@@ -274,6 +294,7 @@ Value FunctionLowering::CompareOne(const std::string& op, const Value& a, const 
     }
     return Error(absl::StrCat("'", op, "' is not defined for ", a.Describe(), " and ", b.Describe()));
   }
+  if (a.is_aggregate() || b.is_aggregate()) return AggregateOperator(op, a, b);
   if (a.is_tuple() && b.is_tuple() && (op == "==" || op == "!=")) {
     if (a.items().size() != b.items().size()) return Value::Of(op == "!=");
     Value all = Value::Of(true);
@@ -466,6 +487,7 @@ Value FunctionLowering::TypeAttribute(const Type& type, const std::string& name)
 
 Value FunctionLowering::GetAttribute(const Value& value, const std::string& name) {
   if (value.is_error()) return value;
+  if (value.is_aggregate()) return AggregateAttribute(value, name);
   if (value.is_ssa()) {
     const Type& type = value.type();
     if (name == "type") return Value::Of(type);
@@ -520,6 +542,9 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
   }
   if (value.is_host() || (value.is_constant() && std::holds_alternative<std::string>(value.constant()))) {
     HostPtr self = ToHost(value, "the value");
+    if (AggregateInfo(self) != nullptr) {
+      if (std::optional<Value> member = AggregateMember(self, nullptr, name)) return *member;
+    }
     absl::StatusOr<HostPtr> member = self->GetAttribute(name);
     if (!member.ok()) return Error(std::string(member.status().message()));
     if (*member != nullptr) {
@@ -535,6 +560,7 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
 
 Value FunctionLowering::GetItem(const Value& value, const Value& index) {
   if (value.is_error() || index.is_error()) return Value();
+  if (value.is_aggregate()) return CallAggregate(value, "__getitem__", {index}, "can't be indexed");
   for (const Value& part : index.items()) {
     if (part.is_error()) return Value();
   }

@@ -125,7 +125,9 @@ bool FunctionLowering::AllowExtension(absl::string_view what, absl::string_view 
 Value FunctionLowering::LowerFunction(bool is_kernel, bool* keeps_known) {
   is_kernel_ = is_kernel;
   LowerBody(def_.body);
-  if (!terminated_) {
+  if (!terminated_ && !constructed_.empty()) {
+    LowerReturnOf(Constructed());
+  } else if (!terminated_) {
     returned_.push_back(Value::None());
     if (returned_.size() > 1 && !returned_[0].is_none() && !returned_[0].is_error()) {
       SpanScope scope(this, def_.span);
@@ -165,7 +167,10 @@ void FunctionLowering::LowerStmt(const Stmt& stmt) {
       if (!LowerExpr(*stmt.value).is_error()) CheckResultMayBeUnused(*stmt.value);
       return;
     case StmtKind::kAssign: {
-      const Value value = Materialize(LowerExpr(*stmt.value));
+      Value value = LowerExpr(*stmt.value);
+      // A field says itself whether it is a compile-time value.
+      const bool is_field = stmt.targets.size() == 1 && stmt.targets[0]->kind == ExprKind::kAttribute;
+      if (!is_field) value = Materialize(value);
       for (const ExprPtr& target : stmt.targets) Assign(*target, value);
       return;
     }
@@ -298,7 +303,16 @@ void FunctionLowering::Assign(const Expr& target, const Value& value) {
       const Value base = LowerExpr(*target.a);
       if (base.is_error()) return;
       SpanScope scope(this, target.span);
-      Error(absl::StrCat("an attribute of ", base.Describe(), " can't be assigned"));
+      if (base.is_aggregate() && target.a->kind == ExprKind::kName && target.a->name == constructed_) {
+        Value changed = base;
+        AssignName(constructed_, SetField(&changed, target.name, value, /*is_assignment=*/true) ? changed : Value());
+        return;
+      }
+      Error(absl::StrCat("an attribute of ", base.Describe(), " can't be assigned"),
+            base.is_aggregate() ? absl::StrCat("outside the constructor an aggregate doesn't change; make a new one: "
+                                               "tl.core.aggregate_replace(x, ",
+                                               target.name, "=...)")
+                                : "");
       return;
     }
     default: {
@@ -327,10 +341,6 @@ void FunctionLowering::AssignItem(const Expr& target, const Value& value) {
 }
 
 void FunctionLowering::LowerAugAssign(const Stmt& stmt) {
-  if (stmt.target->kind != ExprKind::kName && stmt.target->kind != ExprKind::kSubscript) {
-    Assign(*stmt.target, Value());
-    return;
-  }
   const Value old = LowerExpr(*stmt.target);
   const Value change = LowerExpr(*stmt.value);
   // Operators of compile-time variables stay compile time, as in `n: tl.constexpr = 1; n += 1` while unrolling.
@@ -366,6 +376,18 @@ void FunctionLowering::LowerAnnAssign(const Stmt& stmt) {
 
 void FunctionLowering::LowerReturn(const Stmt& stmt) {
   Value value = stmt.value == nullptr ? Value::None() : LowerExpr(*stmt.value);
+  if (!constructed_.empty()) {
+    if (!value.is_none() && !value.is_error()) {
+      Error(absl::StrCat("__init__() returns nothing, found ", value.Describe()));
+      value = Value();
+    } else if (!value.is_error()) {
+      value = Constructed();
+    }
+  }
+  LowerReturnOf(std::move(value));
+}
+
+void FunctionLowering::LowerReturnOf(Value value) {
   if (is_inline_) {
     returned_.push_back(value);
     terminated_ = true;

@@ -6,6 +6,11 @@
 
 namespace trivet::frontend {
 
+std::string ClassName(const HostValue& cls) {
+  const absl::StatusOr<HostPtr> name = cls.GetAttribute("__name__");
+  return name.ok() && *name != nullptr ? (*name)->text() : cls.text();
+}
+
 std::string Value::Describe() const {
   switch (kind_) {
     case ValueKind::kError:
@@ -21,6 +26,12 @@ std::string Value::Describe() const {
       return absl::StrCat("(",
                           absl::StrJoin(shown, ", ", [](std::string* out, const Value& v) { *out += v.Describe(); }),
                           items_.size() > kShown ? absl::StrCat(", ... ", items_.size(), " in all") : "", ")");
+    }
+    case ValueKind::kAggregate: {
+      std::string text;
+      for (size_t i = 0; i < fields_.size(); ++i)
+        absl::StrAppend(&text, i == 0 ? "" : ", ", fields_[i], ": ", items_[i].Describe());
+      return absl::StrCat(ClassName(*host_), "(", text, ")");
     }
     case ValueKind::kHost:
       if (host_->kind() != HostKind::kBuiltin) return host_->text();
@@ -47,10 +58,11 @@ std::string Value::Key() const {
     case ValueKind::kHost:
       return absl::StrCat("host:", host_->key());
     case ValueKind::kMethod:
+    case ValueKind::kAggregate:
     case ValueKind::kTuple:
     case ValueKind::kRange:
     case ValueKind::kSlice:
-      return absl::StrCat(static_cast<int>(kind_), name_, "(",
+      return absl::StrCat(static_cast<int>(kind_), name_, host_ == nullptr ? "" : host_->key(), "(",
                           absl::StrJoin(items_, ",", [](std::string* out, const Value& v) { *out += v.Key(); }), ")",
                           absl::StrJoin(fields_, ","));
   }

@@ -3,6 +3,7 @@
 //   kSsa       a run-time value: a tile, a scalar, a pointer, a block pointer, a descriptor
 //   kConstant  a compile-time number, string, None or type (tl.constexpr)
 //   kTuple     values side by side, perhaps with field names
+//   kAggregate an instance of a class that @aggregate made: its fields by name
 //   kHost      something only Python knows: a module, a function, a class, an operation of the language
 //   kMethod    an operation bound to a value: x.to, x.sum
 //   kRange     range(...), tl.range(...), tl.static_range(...)
@@ -21,7 +22,7 @@
 
 namespace trivet::frontend {
 
-enum class ValueKind : uint8_t { kError, kSsa, kConstant, kTuple, kHost, kMethod, kRange, kSlice };
+enum class ValueKind : uint8_t { kError, kSsa, kConstant, kTuple, kAggregate, kHost, kMethod, kRange, kSlice };
 
 struct RangeOptions;
 
@@ -42,6 +43,14 @@ class Value {
   static Value None() { return Of(NoneValue{}); }
   static Value Tuple(std::vector<Value> items, std::vector<std::string> fields = {}) {
     Value v(ValueKind::kTuple);
+    v.items_ = std::move(items);
+    v.fields_ = std::move(fields);
+    return v;
+  }
+  // `cls` is the class. While its constructor runs, only the fields that are set by then.
+  static Value Aggregate(HostPtr cls, std::vector<Value> items, std::vector<std::string> fields) {
+    Value v(ValueKind::kAggregate);
+    v.host_ = std::move(cls);
     v.items_ = std::move(items);
     v.fields_ = std::move(fields);
     return v;
@@ -75,6 +84,7 @@ class Value {
   bool is_ssa() const { return kind_ == ValueKind::kSsa; }
   bool is_constant() const { return kind_ == ValueKind::kConstant; }
   bool is_tuple() const { return kind_ == ValueKind::kTuple; }
+  bool is_aggregate() const { return kind_ == ValueKind::kAggregate; }
   bool is_host() const { return kind_ == ValueKind::kHost; }
   bool is_none() const { return is_constant() && IsNone(constant_); }
 
@@ -88,10 +98,10 @@ class Value {
   void set_items(std::vector<Value> items) { items_ = std::move(items); }
 
   const Constant& constant() const { return constant_; }      // of kConstant
-  const std::vector<Value>& items() const { return items_; }  // of kTuple, kMethod (self), kRange, kSlice
+  const std::vector<Value>& items() const { return items_; }  // of kTuple, kAggregate, kMethod (self), ...
   std::vector<Value>& items() { return items_; }
-  const std::vector<std::string>& fields() const { return fields_; }  // of kTuple: names, or empty
-  const HostPtr& host() const { return host_; }                       // of kHost, kMethod
+  const std::vector<std::string>& fields() const { return fields_; }  // of kTuple (or empty), kAggregate
+  const HostPtr& host() const { return host_; }                       // of kHost, kMethod, kAggregate
   const std::string& name() const { return name_; }                   // of kMethod
   const std::shared_ptr<const RangeOptions>& range() const { return range_; }
 
@@ -134,6 +144,9 @@ class Value {
   std::string name_;
   std::shared_ptr<const RangeOptions> range_;
 };
+
+// The name of a class: "Pair".
+std::string ClassName(const HostValue& cls);
 
 // What tl.range and tl.static_range say beyond the bounds.
 struct RangeOptions {

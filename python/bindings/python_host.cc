@@ -199,6 +199,10 @@ class PythonValue : public frontend::HostValue {
     return Guarded([&] {
       const py::module_ operators = py::module_::import("operator");
       if (op == "float()") return WrapObject(py::float_(object_));
+      if (op == "isinstance" || op == "issubclass") {
+        const py::object built_in = py::module_::import("builtins").attr(std::string(op).c_str());
+        return WrapObject(built_in(object_, UnwrapObject(other)));
+      }
       static const std::pair<const char*, const char*> kFunctions[] = {
           {"+", "add"},  {"-", "sub"},  {"*", "mul"},    {"/", "truediv"}, {"//", "floordiv"},
           {"%", "mod"},  {"**", "pow"}, {"@", "matmul"}, {"<<", "lshift"}, {">>", "rshift"},

@@ -49,6 +49,9 @@ from .runtime.errors import InterpreterError  # noqa: E402
 from .tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 
 
+aggregate = language.aggregate.aggregate
+
+
 def cdiv(x, y):
     """``x / y`` rounded up, for non-negative integers."""
     return (x + y - 1) // y
@@ -68,6 +71,6 @@ next_power_of_2.__trivet_kernel__ = constexpr_function(  # type: ignore[attr-def
 __all__ = [
     "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",
     "KernelParam", "MockTensor", "OutOfResources", "InterpreterError", "TRITON_VERSION", "TRIVET_VERSION", "TritonError", "TensorDescriptor", "TensorWrapper",
-    "__version__", "as_triton", "autotune", "cdiv", "compile", "compiler", "constexpr_function", "errors", "heuristics", "jit",
+    "__version__", "aggregate", "as_triton", "autotune", "cdiv", "compile", "compiler", "constexpr_function", "errors", "heuristics", "jit",
     "knobs", "language", "must_use_result", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
 ]  # fmt: skip

@@ -1,11 +1,13 @@
 """The Triton language: ``import trivet.language as tl``."""
 
-from . import _older, core, extra, math, random, standard  # noqa: F401
+from . import _older, aggregate, core, extra, math, random, standard  # noqa: F401
+from .aggregate import RunTimeValue as _run_time_value  # noqa: F401  (for the frontend)
 from .core import (
     PropagateNan,
     block_type,
     const,
     constexpr,
+    constexpr_type,
     dtype,
     pi32_t,
     pointer_type,
@@ -15,7 +17,7 @@ from .core import (
 )
 
 __all__ = [
-    "PropagateNan", "block_type", "const", "constexpr", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",
+    "PropagateNan", "block_type", "const", "constexpr", "constexpr_type", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",
     "libdevice", "standard", "tensor", "tensor_descriptor", "void",
 ]  # fmt: skip
 
@@ -32,7 +34,7 @@ def _export(namespace):
 
 
 _export(globals())
-tuple = core.Builtin("tuple")  # in a kernel: tl.tuple((a, b)), and a class for isinstance
+tuple = core.tuple
 __all__.append("tuple")
 libdevice = extra.libdevice  # where older releases had it
 

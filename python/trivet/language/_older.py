@@ -4,7 +4,7 @@
 """
 
 from ..jit import constexpr_function
-from . import core, math
+from . import aggregate, core, math, tuples
 from .extra import libdevice
 
 
@@ -17,6 +17,9 @@ get_int_dtype = constexpr_function(_int_dtype)
 
 core.get_int_dtype = get_int_dtype  # type: ignore[attr-defined]
 core.CONSTEXPR_0 = core.constexpr(0)  # type: ignore[attr-defined]
+core._aggregate = aggregate.aggregate  # type: ignore[attr-defined]
+core.tuple = tuples.tuple  # type: ignore[attr-defined]
+tuples.tuple.__trivet_kernel__ = core.Builtin("tuple")  # type: ignore[attr-defined]
 core._unwrap_if_constexpr = core._unwrap  # type: ignore[attr-defined]
 
 

@@ -4,6 +4,7 @@ Operations (``load``, ``dot``, …) are objects that only mean something inside 
 name. Calling one from Python raises an error that says so.
 """
 
+import builtins
 import enum
 import inspect
 import types
@@ -26,6 +27,11 @@ class constexpr:
 
             value = ConstexprFunction(value)
         self.value = value
+
+    @property
+    def type(self):
+        """The type of a compile-time value: the value itself decides."""
+        return constexpr_type(self.value)
 
     def __repr__(self):
         return f"constexpr[{self.value!r}]"
@@ -50,6 +56,22 @@ class constexpr:
 
     def __getitem__(self, key):
         return self.value[_unwrap(key)]
+
+
+class constexpr_type:
+    """The type of a compile-time value, ``x.type`` of a ``tl.constexpr``: equal for equal values."""
+
+    def __init__(self, value):
+        self.value = _unwrap(value)
+
+    def __eq__(self, other):
+        return isinstance(other, constexpr_type) and self.value == other.value
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __repr__(self):
+        return f"constexpr_type[{self.value}]"
 
 
 def _unwrap(value):
@@ -251,7 +273,7 @@ class block_type(dtype):
 
     def __init__(self, element_ty, shape):
         self.element_ty = _unwrap(element_ty)
-        self._shape = tuple(int(_unwrap(extent)) for extent in shape)
+        self._shape = builtins.tuple(int(_unwrap(extent)) for extent in shape)
         self.name = f"<{list(self._shape)}, {self.element_ty}>"
         self.primitive_bitwidth = self.element_ty.primitive_bitwidth
         self._storage_bytes, self._kind = self.element_ty.itemsize, self.element_ty._kind
