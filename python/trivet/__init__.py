@@ -4,6 +4,7 @@ from . import _trivet, language  # language comes first: its library is made of 
 
 from . import errors, knobs  # isort: skip
 from . import jit as _jit_module  # isort: skip
+from . import tiers  # noqa: F401  isort: skip
 from .jit import CompiledKernel, ConstexprFunction, JITFunction, KernelParam, constexpr_function, jit, must_use_result  # isort: skip
 
 from .version import TRITON_VERSION, TRIVET_VERSION, __version__  # isort: skip
@@ -21,7 +22,7 @@ def _register():
             "Builtin": core.Builtin,
             "JITFunction": JITFunction,
             "ConstexprFunction": ConstexprFunction,
-            "python_functions": _jit_module._PYTHON_FUNCTIONS,
+            "python_functions": _jit_module.PYTHON_FUNCTIONS,
             "language": language,
         }
     )
@@ -47,7 +48,6 @@ from .runtime import (  # noqa: E402
 )
 from .runtime.errors import InterpreterError  # noqa: E402
 from .tools.tensor_descriptor import TensorDescriptor  # noqa: E402
-
 
 aggregate = language.aggregate.aggregate
 

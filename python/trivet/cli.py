@@ -341,6 +341,7 @@ def _tensor_argument(text, seed):
 
 def _run(arguments):
     from . import tensors
+    from .tiers.interpreter import run_module
 
     module = _read_module(arguments.file)
     parameters = module.parameters
@@ -379,11 +380,9 @@ def _run(arguments):
             raise ValueError(f"--save {text}: expected PARAMETER=FILE.npy with a tensor parameter")
         saves.append((name, path))
     setting = knobs.launch()
-    trap = _trivet.launch(module, _grid(arguments.grid), words, allocations, arguments.schedule or setting.schedule,
-                          arguments.threads or setting.threads, arguments.seed, arguments.max_steps or setting.max_steps,
-                          sys.stdout.write)  # fmt: skip
-    if trap is not None:
-        raise getattr(errors, trap[0])(trap[1])
+    setting = knobs.LaunchKnobs(arguments.schedule or setting.schedule, arguments.threads or setting.threads, arguments.seed,
+                                arguments.max_steps or setting.max_steps)  # fmt: skip
+    run_module(module, _grid(arguments.grid), words, allocations, setting)
     import numpy
 
     for name, path in saves:

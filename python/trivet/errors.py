@@ -36,6 +36,24 @@ class LaunchError(TrivetError, TypeError):
     """Wrong arguments or grid in a launch."""
 
 
+class TierRefusal(TrivetError):
+    """A tier can't run a kernel, and the next tier down is to. Nothing of the launch has run.
+
+    Attributes:
+        reason: what it can't do.
+        op, location: the bytecode op and the source line that ask for it; '' if it is the kernel as a whole.
+    """
+
+    def __init__(self, reason: str, op: str = "", location: str = "") -> None:
+        self.reason, self.op, self.location = reason, op, location
+        where = f"{location}: " if location else ""
+        what = f"{op}: " if op else ""
+        super().__init__(f"{where}{what}{reason}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return type(self), (self.reason, self.op, self.location)
+
+
 class KernelError(TrivetError, RuntimeError):
     """A running kernel did something wrong; the message names kernel, line, program and, for memory, tensor and index."""
 

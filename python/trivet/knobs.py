@@ -11,6 +11,7 @@ TRIVET_PORTABLE        warn or error: name each use of something that Triton doe
 TRIVET_BENCH_POINTS    points that a benchmark of ``testing.perf_report`` measures at most, the first of each; default: all
 TRIVET_TARGET          BACKEND:ARCH, such as ``cuda:90``: what ``get_current_target()`` answers, for programs that refuse others
 TRIVET_DOT_PRECISION   input precision of ``tl.dot`` on f32 where a kernel names none: tf32 (default), ieee, tf32x3, bf16x3, bf16x6
+TRIVET_FALLBACK        error: a launch that its tier refuses fails; log (default): the next tier down runs it
 TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
 =====================  ==========================================================================================
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 
 from .triton_knobs import HookChain, LaunchMetadata, autotuning, cache, compilation, language, runtime
 
-__all__ = ["HookChain", "LaunchKnobs", "LaunchMetadata", "autotuning", "bench_points", "cache", "compilation", "dot_precision",
+__all__ = ["HookChain", "LaunchKnobs", "LaunchMetadata", "autotuning", "bench_points", "cache", "compilation", "dot_precision", "fallback",
            "language", "launch", "plain_globals", "portable", "runtime", "target"]  # fmt: skip
 
 
@@ -90,4 +91,12 @@ def portable():
     value = os.environ.get("TRIVET_PORTABLE") or "off"
     if value not in ("off", "warn", "error"):
         raise ValueError(f"TRIVET_PORTABLE must be off, warn or error, found {value!r}")
+    return value
+
+
+def fallback():
+    """What becomes of a launch that its tier refuses: ``"log"`` (the next tier runs it) or ``"error"``."""
+    value = os.environ.get("TRIVET_FALLBACK") or "log"
+    if value not in ("log", "error"):
+        raise ValueError(f"TRIVET_FALLBACK must be log or error, found {value!r}")
     return value

@@ -4,9 +4,13 @@
 registers: the storage behind the view, and the view's shape and strides, for bounds and for messages.
 """
 
-import sys
-from typing import NamedTuple
+from __future__ import annotations
 
+import sys
+from typing import Any, NamedTuple
+
+from . import dispatch
+from .dispatch import CPU, Device
 from .errors import LaunchError
 from .language.core import dtype as DType
 
@@ -56,39 +60,55 @@ class Tensor(NamedTuple):
 
     address: int
     dtype: DType
-    allocation: (
-        tuple  # (name, storage base, storage bytes, view base, dtype name, shape, strides in elements, writable)
-    )
+    # (name, storage base, storage bytes, view base, dtype name, shape, strides in elements, writable)
+    allocation: tuple[str, int, int, int, str, tuple[int, ...], tuple[int, ...], bool]
+    device: Device
 
 
-def is_tensor(value):
+def is_tensor(value: Any) -> bool:
     """Whether ``value`` can be passed where a kernel expects a pointer."""
+    return is_known_class(type(value)) or (hasattr(value, "data_ptr") and hasattr(value, "dtype"))
+
+
+def is_known_class(kind: type) -> bool:
+    """Whether all objects of this class are tensors: one of PyTorch's or NumPy's."""
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
+    if torch is not None and issubclass(kind, torch.Tensor):
         return True
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.ndarray):
-        return True
-    return hasattr(value, "data_ptr") and hasattr(value, "dtype")
+    return numpy is not None and issubclass(kind, numpy.ndarray)
 
 
-def dtype_of(name, value):
+# By the library's own object for the element type.
+_found_dtypes: dict[Any, DType] = {}
+
+
+def dtype_of(name: str, value: Any) -> DType:
     """The element type of a tensor argument.
 
     Raises:
         LaunchError: the tensor has an element type that kernels don't know.
     """
+    try:
+        return _found_dtypes[value.dtype]
+    except (KeyError, TypeError):
+        pass
     spelling = str(value.dtype)
-    found = _TORCH.get(spelling) or _NUMPY.get(spelling)
-    if found is None and isinstance(value.dtype, DType):
+    known = _TORCH.get(spelling) or _NUMPY.get(spelling)
+    if known is None and isinstance(value.dtype, DType):
         return value.dtype
-    if found is None:
+    if known is None:
         raise LaunchError(f"argument '{name}': a kernel can't take a tensor of {spelling}")
-    return DType(found)
+    found = DType(known)
+    try:
+        _found_dtypes[value.dtype] = found
+    except TypeError:
+        pass
+    return found
 
 
-def describe(name, value):
-    """Address, element type and allocation of a tensor argument.
+def describe(name: str, value: Any) -> Tensor:
+    """Address, element type, allocation and device of a tensor argument.
 
     Raises:
         LaunchError: unsupported element type, byte order or device.
@@ -100,7 +120,7 @@ def describe(name, value):
     return _describe_torch(name, value, dtype)
 
 
-def _describe_numpy(name, array, dtype):
+def _describe_numpy(name: str, array: Any, dtype: DType) -> Tensor:
     if not array.dtype.isnative:
         raise LaunchError(f"argument '{name}': the array's byte order is not this machine's")
     view = array.__array_interface__["data"][0]
@@ -117,10 +137,10 @@ def _describe_numpy(name, array, dtype):
     low, high = min(low, view_low), max(high, view_high)
     strides = tuple(stride // itemsize for stride in array.strides)
     allocation = (name, low, high - low, view, dtype.name, array.shape, strides, bool(array.flags.writeable))
-    return Tensor(view, dtype, allocation)
+    return Tensor(view, dtype, allocation, CPU)
 
 
-def _byte_bounds(array):
+def _byte_bounds(array: Any) -> tuple[int, int]:
     low = high = array.__array_interface__["data"][0]
     if array.size == 0:
         return low, low
@@ -132,13 +152,8 @@ def _byte_bounds(array):
     return low, high + array.dtype.itemsize
 
 
-def _describe_torch(name, tensor, dtype):
-    device = getattr(tensor, "device", None)
-    kind = getattr(device, "type", "cpu")
-    if kind != "cpu":
-        raise LaunchError(
-            f"argument '{name}' is on device '{device}': this build runs kernels on CPU tensors; move it with .cpu()"
-        )
+def _describe_torch(name: str, tensor: Any, dtype: DType) -> Tensor:
+    device = _device_of(name, tensor)
     address = tensor.data_ptr()
     shape, strides = tuple(tensor.shape), tuple(tensor.stride())
     if hasattr(tensor, "untyped_storage"):
@@ -150,4 +165,16 @@ def _describe_torch(name, tensor, dtype):
             sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=False)) if 0 not in shape else -1
         )
         size = (last + 1) * tensor.element_size()
-    return Tensor(address, dtype, (name, base, size, address, dtype.name, shape, strides, True))
+    return Tensor(address, dtype, (name, base, size, address, dtype.name, shape, strides, True), device)
+
+
+def _device_of(name: str, tensor: Any) -> Device:
+    device = getattr(tensor, "device", None)
+    kind = getattr(device, "type", CPU.kind)
+    if kind == CPU.kind:
+        return CPU
+    if not dispatch.serves(kind):
+        raise LaunchError(
+            f"argument '{name}' is on device '{device}': this build runs kernels on CPU tensors; move it with .cpu()"
+        )
+    return Device(kind, getattr(device, "index", None) or 0)
