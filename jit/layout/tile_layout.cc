@@ -47,8 +47,8 @@ TileLayout TileLayout::Blocked(absl::Span<const int64_t> shape, const BlockedSpe
     for (size_t i = static_cast<size_t>(axis) + 1; i < extents.size(); ++i) shift += Log2(extents[i]);
     for (int i = 0; i < Log2(extents[static_cast<size_t>(axis)]); ++i) bits.push_back(uint32_t{1} << (shift + i));
   }
-  const int vector_bits = std::min<int>(
-      Log2(spec.vector_elements), spec.order.empty() ? 0 : Log2(extents[static_cast<size_t>(spec.order[0])]));
+  const int vector_bits = std::min<int>(Log2(spec.vector_elements),
+                                        spec.order.empty() ? 0 : Log2(extents[static_cast<size_t>(spec.order[0])]));
   size_t next = 0;
   const auto take = [&](int count, std::vector<uint32_t>* to) {
     for (int i = 0; i < count; ++i) to->push_back(next < bits.size() ? bits[next++] : 0);
@@ -96,6 +96,11 @@ int TileLayout::VectorLength(int axis) const {
     ++count;
   }
   return 1 << count;
+}
+
+LinearLayout TileLayout::Map() const {
+  const int bits = Log2(num_elements());
+  return LinearLayout(registers_, bits).Beside(LinearLayout(lanes_, bits)).Beside(LinearLayout(warps_, bits));
 }
 
 AxisBits TileLayout::axis_bits(int axis) const {

@@ -1,22 +1,24 @@
 // Where the elements of a tile live: which register of which lane of which warp holds which element.
 //
-// A program runs on 32 * 2^w threads. A thread is (lane, warp); it has 2^r registers for the tile. The layout is the map
+// A program runs on 32 * 2^w threads. A thread is (lane, warp); it has 2^r registers for the tile. The layout is the
+// map
 //
 //   (bits of register, bits of lane, bits of warp)  ->  row-major index of the element in the tile
 //
-// and is linear over F2: every input bit selects one bit of the index, and the index is their sum. So a layout is a list
-// of bases, one for each input bit. A base is a power of two (the bit of the index that this input bit means), or zero
-// (the input bit does not matter: the same element in several places). No two inputs have the same base.
+// and is linear over F2: every input bit selects one bit of the index, and the index is their sum. So a layout is a
+// list of bases, one for each input bit. A base is a power of two (the bit of the index that this input bit means), or
+// zero (the input bit does not matter: the same element in several places). No two inputs have the same base.
 //
 // Worked example: a 4x8 tile, two registers, of 4 lanes to keep it small, 4 warps. Index = 8 * row + column, 5 bits.
 //
-//   registers {1}   lanes {2, 4}   warps {8, 16}       register 1 of lane 3 of warp 2: 1 + 2 + 4 + 16 = 23: row 2, column 7
+//   registers {1}   lanes {2, 4}   warps {8, 16}       register 1 of lane 3 of warp 2: 1 + 2 + 4 + 16 = 23: row 2,
+//   column 7
 //
 //           column  0     1     2     3     4  ...          t0:0 is lane 0, register 0
 //   row 0, warp 0   t0:0  t0:1  t1:0  t1:1  t2:0            vectors of two along a row, rows over warps
 //
-// Extents are powers of two (a tier pads before it comes here). Reshaping changes nothing but the shape; transposing permutes
-// bits; dropping an axis makes its bases zero. See docs/layouts.md.
+// Extents are powers of two (a tier pads before it comes here). Reshaping changes nothing but the shape; transposing
+// permutes bits; dropping an axis makes its bases zero. See docs/layouts.md.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "jit/layout/linear_layout.h"
 
 namespace trivet::jit {
 
@@ -40,8 +43,8 @@ struct AxisBits {
   uint32_t mask() const { return ((uint32_t{1} << bits) - 1) << shift; }
 };
 
-// How a tile without matrix instructions is spread: vectors along the fastest axis, then lanes, then warps; what is left
-// over goes to further registers.
+// How a tile without matrix instructions is spread: vectors along the fastest axis, then lanes, then warps; what is
+// left over goes to further registers.
 struct BlockedSpec {
   absl::InlinedVector<int, 4> order;  // axes, the one of neighbouring addresses first
   int vector_elements = 1;            // consecutive elements along order[0] in one thread; a power of two
@@ -69,7 +72,8 @@ class TileLayout {
   uint32_t RegisterElement(int reg) const { return Sum(registers_, static_cast<uint32_t>(reg)); }
   // Requires 0 <= thread < 32 * num_warps(); thread = lane + 32 * warp.
   uint32_t ThreadElement(int thread) const {
-    return Sum(lanes_, static_cast<uint32_t>(thread) % kWarpSize) | Sum(warps_, static_cast<uint32_t>(thread) / kWarpSize);
+    return Sum(lanes_, static_cast<uint32_t>(thread) % kWarpSize) |
+           Sum(warps_, static_cast<uint32_t>(thread) / kWarpSize);
   }
   uint32_t Element(int reg, int thread) const { return RegisterElement(reg) | ThreadElement(thread); }
   // The register whose RegisterElement is `element`, or -1.
@@ -80,6 +84,9 @@ class TileLayout {
   bool HasFreeRegisters() const;
   // Consecutive registers that hold consecutive elements along `axis`, starting at a multiple of that: a power of two.
   int VectorLength(int axis) const;
+
+  // The same as one map, from (register, lane, warp), register lowest, to the row-major index.
+  LinearLayout Map() const;
 
   AxisBits axis_bits(int axis) const;
   // Coordinate along `axis` of row-major index `element`.
