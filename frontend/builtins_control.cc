@@ -195,11 +195,18 @@ Value BuiltinPyMinMax(FunctionLowering& fl, BuiltinCall& call) {
   if (values.size() == 1 && values[0].is_tuple()) values = values[0].items();
   if (values.empty()) return fl.Error(absl::StrCat(call.name.substr(3), "() needs at least one value"));
   Value result = values[0];
-  const char* const name = call.name == "py.max" ? "maximum" : "minimum";
+  const bool is_max = call.name == "py.max";
   for (size_t i = 1; i < values.size(); ++i) {
     if (result.is_tuple() || values[i].is_tuple())
       return fl.Error(absl::StrCat(call.name.substr(3), "(): expected numbers"));
-    result = fl.CallBuiltin(name, {{result, values[i]}, {}, {}});
+    if (result.is_constant() && values[i].is_constant()) {
+      // Constants stay constants, as Python's own min and max give them.
+      ConstantResult replaces = EvaluateBinary(is_max ? ">" : "<", values[i].constant(), result.constant());
+      if (!replaces.value) return fl.Error(replaces.error);
+      if (IsTrue(*replaces.value)) result = values[i];
+      continue;
+    }
+    result = fl.CallBuiltin(is_max ? "maximum" : "minimum", {{result, values[i]}, {}, {}});
     if (result.is_error()) return result;
   }
   return result;

@@ -1,5 +1,6 @@
 // Arithmetic as functions, math, libdevice, matrix products.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -57,31 +58,57 @@ bool FloatOperands(FunctionLowering& fl, const BuiltinCall& call, std::vector<Va
 
 }  // namespace
 
+namespace {
+
+// minf or maxf of two numbers: -0 is smaller than +0; a NaN is passed over or, if the rule says so, wins.
+double ExtremeOf(double x, double y, bool is_max, vm::NanRule rule) {
+  if (std::isnan(x) || std::isnan(y)) return (rule == vm::NanRule::kPropagate) == std::isnan(x) ? x : y;
+  const bool x_first = x == y ? std::signbit(x) : x < y;
+  return x_first != is_max ? x : y;
+}
+
+// An operand of maximum, minimum and clamp: numbers with a type of their own, bf16 as f32.
+Value ExtremeOperand(FunctionLowering& fl, const Value& value) {
+  const Value own = fl.emitter().WithOwnType(value);
+  const bool is_bf16 = own.is_ssa() && own.type().is_number() && own.type().dtype() == DType::kBF16;
+  return is_bf16 ? fl.emitter().Cast(own, DType::kF32) : own;
+}
+
+}  // namespace
+
 Value BuiltinMinMax(FunctionLowering& fl, BuiltinCall& call) {
+  Emitter& e = fl.emitter();
   const bool is_max = call.name == "maximum";
-  if (call[0].is_constant() && call[1].is_constant() && IsNumber(call[0].constant()) && IsNumber(call[1].constant())) {
-    ConstantResult less = EvaluateBinary("<", call[0].constant(), call[1].constant());
-    return (less.value && IsTrue(*less.value)) != is_max ? call[0] : call[1];
-  }
-  Value x = call[0], y = call[1];
+  Value x = ExtremeOperand(fl, call[0]), y = ExtremeOperand(fl, call[1]);
   std::optional<vm::NanRule> nan = NanRuleOf(fl, call[2]);
-  if (!nan || !fl.emitter().MatchPair(&x, &y, Shown(call), {})) return Value();
-  if (x.type().is_float())
-    return fl.emitter().Elementwise(is_max ? Op::kMaxF : Op::kMinF, {x, y}, {static_cast<int64_t>(*nan)});
-  return fl.emitter().Elementwise(is_max ? Op::kMaxI : Op::kMinI, {x, y});
+  if (!nan || !e.MatchPair(&x, &y, Shown(call), {})) return Value();
+  const bool is_float = x.type().is_float();
+  if (x.known() && y.known()) {
+    if (is_float)
+      return e.MakeConstant(x.type(), ExtremeOf(*AsDouble(*x.known()), *AsDouble(*y.known()), is_max, *nan));
+    return (*AsInt(*x.known()) < *AsInt(*y.known())) != is_max ? x : y;
+  }
+  if (is_float) return e.Elementwise(is_max ? Op::kMaxF : Op::kMinF, {x, y}, {static_cast<int64_t>(*nan)});
+  return e.Elementwise(is_max ? Op::kMaxI : Op::kMinI, {x, y});
 }
 
 Value BuiltinClamp(FunctionLowering& fl, BuiltinCall& call) {
-  Value x = call[0], low = call[1], high = call[2];
+  Emitter& e = fl.emitter();
+  Value x = ExtremeOperand(fl, call[0]), low = ExtremeOperand(fl, call[1]), high = ExtremeOperand(fl, call[2]);
   std::optional<vm::NanRule> nan = NanRuleOf(fl, call[3]);
   if (!nan) return Value();
-  if (x.is_constant()) x = fl.emitter().ToSsa(x);
-  for (int round = 0; round < 2; ++round) {
-    if (!fl.emitter().MatchPair(&x, &low, "tl.clamp", {}) || !fl.emitter().MatchPair(&x, &high, "tl.clamp", {}))
-      return Value();
+  if (!e.MatchPair(&low, &high, Shown(call), {}) || !e.MatchPair(&x, &low, Shown(call), {}) ||
+      !e.MatchPair(&x, &high, Shown(call), {})) {
+    return Value();
   }
-  if (x.type().is_float()) return fl.emitter().Elementwise(Op::kClampF, {x, low, high}, {static_cast<int64_t>(*nan)});
-  return fl.emitter().Elementwise(Op::kMinI, {fl.emitter().Elementwise(Op::kMaxI, {x, low}), high});
+  Value* const all[] = {&x, &low, &high};
+  if (!e.BroadcastTogether(all, Shown(call))) return Value();
+  if (x.type().is_float()) return e.Elementwise(Op::kClampF, {x, low, high}, {static_cast<int64_t>(*nan)});
+  if (!fl.AllowExtension(absl::StrCat("tl.clamp of ", x.type().ToString(), ": only floats"),
+                         "write tl.minimum(tl.maximum(x, low), high)")) {
+    return Value();
+  }
+  return e.Elementwise(Op::kMinI, {e.Elementwise(Op::kMaxI, {x, low}), high});
 }
 
 Value BuiltinLogicalMethod(FunctionLowering& fl, BuiltinCall& call) {
@@ -113,7 +140,8 @@ Value BuiltinFdiv(FunctionLowering& fl, BuiltinCall& call) {
 }
 
 Value BuiltinFma(FunctionLowering& fl, BuiltinCall& call) {
-  std::vector<Value> values = {call[0], call[1], call[2]};
+  std::vector<Value> values;
+  for (const Value& v : call.arguments) values.push_back(fl.emitter().WithOwnType(v));
   if (!FloatOperands(fl, call, &values)) return Value();
   return fl.emitter().Elementwise(Op::kFma, values);
 }

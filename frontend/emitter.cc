@@ -399,6 +399,9 @@ Value Emitter::Compare(absl::string_view op, const Value& a_in, const Value& b_i
     ConstantResult r = EvaluateBinary(op, a.constant(), b.constant());
     return r.value ? Value::Of(*r.value) : Error(r.error);
   }
+  // Unlike in arithmetic, a number does not adapt to the tile: bf16 > 0.1 compares in f32, i8 < 300 in i32.
+  a = WithOwnType(a);
+  b = WithOwnType(b);
   if (!MatchPair(&a, &b, absl::StrCat("operator ", op), {.allow_pointers = true})) return Value();
   vm::CmpPredicate predicate = vm::CmpPredicate::kEq;
   if (op == "!=") predicate = vm::CmpPredicate::kNe;
@@ -429,9 +432,10 @@ Value Emitter::Unary(absl::string_view op, const Value& input) {
   if (!type.is_number()) return Error(absl::StrCat("operator ", op, " is not defined for ", type.ToString()));
   if (op == "+") return input;
   if (op == "-") {
+    // 0 - x, as Triton has it: so -(+0.0) is +0.0.
     if (type.is_float()) {
-      if (input.known()) return MakeConstant(type, EvaluateUnary("-", *input.known()).value.value());
-      return Elementwise(Op::kNegF, {input});
+      if (input.known()) return MakeConstant(type, Constant(0.0 - AsDouble(*input.known()).value()));
+      return Elementwise(Op::kSubF, {MakeConstant(type, Constant(0.0)), input});
     }
     Value zero = MakeConstant(type, Constant(Int{0}));
     if (std::optional<Value> folded = Fold("-", zero, input, type.dtype())) return *folded;

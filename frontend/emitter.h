@@ -62,6 +62,11 @@ class Emitter {
   Value MakeConstant(const vm::Type& type, const Constant& number);
   // The value as a run-time value: numbers become scalars of their own type (DTypeOfNumber).
   Value ToSsa(const Value& value);
+  // A number as ToSsa, everything else as it is: for operands that do not adapt to each other (comparisons, maximum,
+  // ...).
+  Value WithOwnType(const Value& value) {
+    return value.is_constant() && IsNumber(value.constant()) ? ToSsa(value) : value;
+  }
   // As ToSsa for a number that has to become `dtype`.
   Value ToSsa(const Value& value, vm::DType dtype);
 

@@ -132,9 +132,25 @@ def test_indices():
     assert out.tolist() == [scalar, *x, *m.ravel(), *m[0, ::2]]
 
 
+@triton.jit
+def clamp_integers(out_ptr):
+    tl.store(out_ptr + tl.arange(0, 16), tl.clamp(tl.arange(0, 16), 3, 9))
+
+
+def test_clamp_of_integers():
+    out = np.zeros(16, np.int32)
+    clamp_integers[(1,)](out)
+    assert out.tolist() == np.clip(np.arange(16), 3, 9).tolist()
+
+
 @pytest.mark.parametrize(
     "kernel, arguments, words",
-    [(twelve, (), "power of 2"), (leave_loops, (12, 4), "'continue'"), (items, (1, 5), "index")],
+    [
+        (twelve, (), "power of 2"),
+        (leave_loops, (12, 4), "'continue'"),
+        (items, (1, 5), "index"),
+        (clamp_integers, (), "only floats"),
+    ],
 )
 def test_portable(kernel, arguments, words, monkeypatch):
     out = np.zeros(32, np.int32)

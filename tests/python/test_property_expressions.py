@@ -118,8 +118,8 @@ def extreme(operator: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 NUMPY: dict[str, Any] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "&": np.bitwise_and, "|": np.bitwise_or,
     "^": np.bitwise_xor, "<<": np.left_shift, ">>": np.right_shift, "<": np.less, "<=": np.less_equal, ">": np.greater,
-    ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal, "neg": np.negative, "invert": np.invert, "abs": np.abs,
-    "where": np.where, "sqrt": np.sqrt, "floor": np.floor, "to_i32": to_i32, "to_f32": lambda x: x.astype(np.float32),
+    ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal, "neg": lambda x: (0 - x).astype(x.dtype),
+    "invert": np.invert, "abs": np.abs, "where": np.where, "sqrt": np.sqrt, "floor": np.floor, "to_i32": to_i32, "to_f32": lambda x: x.astype(np.float32),
 }  # fmt: skip
 
 
