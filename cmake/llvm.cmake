@@ -7,8 +7,16 @@ include_guard(GLOBAL)
 set(TRIVET_GPU "AUTO" CACHE STRING "GPU tiers: ON, OFF, or AUTO for when LLVM 22 is found")
 set(TRIVET_HAS_LLVM OFF)
 if(NOT TRIVET_GPU STREQUAL "OFF")
-  # No error recovery or analysis of LLVM's own targets is wanted: only its headers and archives.
-  find_package(LLVM 22 CONFIG QUIET HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+  # LLVM's archives want zstd; the library itself is enough where its package for development is not installed.
+  if(NOT TARGET zstd::libzstd_shared)
+    find_library(TRIVET_ZSTD NAMES zstd libzstd.so.1)
+    if(TRIVET_ZSTD)
+      add_library(zstd::libzstd_shared SHARED IMPORTED)
+      set_target_properties(zstd::libzstd_shared PROPERTIES IMPORTED_LOCATION "${TRIVET_ZSTD}")
+    endif()
+  endif()
+  # LLVM accepts only its own major.minor; the releases of LLVM 22 are 22.1.x.
+  find_package(LLVM 22.1 CONFIG QUIET HINTS /usr/lib/llvm-22/lib/cmake/llvm)
   if(LLVM_FOUND)
     set(TRIVET_HAS_LLVM ON)
   elseif(TRIVET_GPU STREQUAL "ON")
