@@ -121,6 +121,7 @@ enum class TypeRule : uint8_t {
   kAnyValues,
   kAssert,
   kHint,
+  kSameType,
 };
 
 struct OperandInfo {

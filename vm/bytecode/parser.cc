@@ -53,7 +53,7 @@ bool ParseElementType(absl::string_view text, DType* dtype, int* depth) {
 bool ResultIsFirstOperand(TypeRule rule) {
   return rule == TypeRule::kSameInteger || rule == TypeRule::kSameFloat || rule == TypeRule::kFloatInt ||
          rule == TypeRule::kSameTypeAxis || rule == TypeRule::kInsertSlice || rule == TypeRule::kHint ||
-         rule == TypeRule::kAddPtr || rule == TypeRule::kAdvance;
+         rule == TypeRule::kAddPtr || rule == TypeRule::kSameType || rule == TypeRule::kAdvance;
 }
 
 Attribute DefaultAttribute(AttrKind kind) {

@@ -140,6 +140,8 @@ void CheckTypes(TypeChecker& check) {
       return CheckAssert(check);
     case TypeRule::kHint:
       return CheckHint(check);
+    case TypeRule::kSameType:
+      return CheckSameType(check);
   }
 }
 

@@ -42,6 +42,7 @@ void CheckTrans(TypeChecker& check);
 void CheckJoin(TypeChecker& check);
 void CheckSplit(TypeChecker& check);
 void CheckCat(TypeChecker& check);
+void CheckSameType(TypeChecker& check);
 void CheckSameTypeAxis(TypeChecker& check);
 void CheckGather(TypeChecker& check);
 void CheckSlice(TypeChecker& check);

@@ -196,6 +196,8 @@ absl::StatusOr<PreparedOp> PrepareHint(PrepareContext& cx) {
   return MakePrepared(&ExecHint, CountPayload{cx.result_type().value_bytes() * cx.lanes()});
 }
 
+absl::StatusOr<PreparedOp> PrepareConvertLayout(PrepareContext& cx) { return PrepareHint(cx); }
+
 absl::StatusOr<PreparedOp> PrepareBreakpoint(PrepareContext&) { return PreparedOp{&ExecNothingHere, nullptr}; }
 
 }  // namespace trivet::vm

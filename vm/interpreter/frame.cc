@@ -448,7 +448,7 @@ absl::StatusOr<FrameLayout> LayoutBuilder::Build() {
 }  // namespace
 
 bool IsSameBits(Op op) {
-  constexpr Op kSameBits[] = {Op::kReshape, Op::kExpandDims, Op::kHint, Op::kBitcast, Op::kPtrToInt, Op::kIntToPtr};
+  constexpr Op kSameBits[] = {Op::kReshape, Op::kExpandDims, Op::kHint, Op::kConvertLayout, Op::kBitcast, Op::kPtrToInt, Op::kIntToPtr};
   return std::find(std::begin(kSameBits), std::end(kSameBits), op) != std::end(kSameBits);
 }
 
