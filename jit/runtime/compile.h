@@ -43,9 +43,25 @@ struct CompiledKernel {
   std::string tile;          // the last tile-level function before LLVM IR, as text
   std::string llir;          // LLVM IR, as text
   std::string ptx;
-  std::string cubin;  // machine code for `target`; empty until an assembler ran
+  std::string cubin;         // machine code for `target`; empty until an assembler ran
+  int cubin_capability = 0;  // of the devices that the cubin is for: 90
 
   int threads_per_cta() const { return 32 * num_warps; }
+
+  // Calls visit(name, field) for each field: what is not here is not in the cache.
+  template <typename Kernel, typename Visitor>
+  static void VisitFields(Kernel& kernel, const Visitor& visit) {
+    visit("kernel_name", kernel.kernel_name);
+    visit("target", kernel.target);
+    visit("num_warps", kernel.num_warps);
+    visit("num_ctas", kernel.num_ctas);
+    visit("shared_bytes", kernel.shared_bytes);
+    visit("tile", kernel.tile);
+    visit("llir", kernel.llir);
+    visit("ptx", kernel.ptx);
+    visit("cubin", kernel.cubin);
+    visit("cubin_capability", kernel.cubin_capability);
+  }
 };
 
 // Compiles `options.kernel` of a verified module. Errors: Unimplemented where this tier can't (an op, a type, an
