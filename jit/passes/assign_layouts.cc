@@ -183,46 +183,46 @@ class Assigner {
     int64_t weight = -1;
   };
 
-  bool IsTile(vm::ValueId v) const { return !v.is_none() && fn_.type(v).is_tile(); }
-  bool IsFlexible(vm::ValueId v) const { return v.index() < flexible_.size() && flexible_[v.index()]; }
-  TileLayout Default(vm::ValueId v) const { return DefaultLayout(fn_.type(v).shape(), options_.num_warps); }
+  bool IsTile(ValueId v) const { return !v.is_none() && fn_.type(v).is_tile(); }
+  bool IsFlexible(ValueId v) const { return v.index() < flexible_.size() && flexible_[v.index()]; }
+  TileLayout Default(ValueId v) const { return DefaultLayout(fn_.type(v).shape(), options_.num_warps); }
 
   // --- classes
   uint32_t Find(uint32_t v) {
     while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
     return v;
   }
-  void Unify(vm::ValueId a, vm::ValueId b) {
+  void Unify(ValueId a, ValueId b) {
     if (!IsTile(a) || !IsTile(b) || IsFlexible(a) || IsFlexible(b)) return;
     parent_[Find(b.index())] = Find(a.index());
   }
-  void UnifyAll(absl::Span<const vm::ValueId> values) {
-    vm::ValueId first;
-    for (vm::ValueId v : values) {
+  void UnifyAll(absl::Span<const ValueId> values) {
+    ValueId first;
+    for (ValueId v : values) {
       if (!IsTile(v) || IsFlexible(v)) continue;
       if (first) Unify(first, v);
       if (!first) first = v;
     }
   }
-  void UnifyLists(absl::Span<const vm::ValueId> a, absl::Span<const vm::ValueId> b) {
+  void UnifyLists(absl::Span<const ValueId> a, absl::Span<const ValueId> b) {
     for (size_t i = 0; i < a.size() && i < b.size(); ++i) Unify(a[i], b[i]);
   }
-  std::optional<TileLayout>& ClassOf(vm::ValueId v) { return classes_[Find(v.index())].layout; }
-  const TileLayout& LayoutOfClass(vm::ValueId v) { return *ClassOf(v); }
-  void Propose(vm::ValueId v, const TileLayout& layout, int64_t weight) {
+  std::optional<TileLayout>& ClassOf(ValueId v) { return classes_[Find(v.index())].layout; }
+  const TileLayout& LayoutOfClass(ValueId v) { return *ClassOf(v); }
+  void Propose(ValueId v, const TileLayout& layout, int64_t weight) {
     if (!IsTile(v) || IsFlexible(v)) return;
     Class& c = classes_[Find(v.index())];
     if (weight > c.weight) c = {layout, weight};
   }
-  bool Derive(vm::ValueId v, const TileLayout& layout) {
+  bool Derive(ValueId v, const TileLayout& layout) {
     if (!IsTile(v) || IsFlexible(v) || ClassOf(v)) return false;
     ClassOf(v) = layout;
     return true;
   }
 
   absl::Status CheckExtents() const;
-  void FindFlexible(vm::RegionId region);
-  void CollectClasses(vm::RegionId region);
+  void FindFlexible(RegionId region);
+  void CollectClasses(RegionId region);
   // `loop`: the innermost loop around an op, `parent`: the op whose region it is in.
   void CollectControl(const Operation& op);
   void CollectTerminator(const Operation& op);
@@ -233,33 +233,33 @@ class Assigner {
 
   // --- rewriting
   // `value` in layout `want`: itself, a clone or a conversion.
-  vm::ValueId Get(vm::ValueId value, const TileLayout& want);
-  vm::ValueId GetForOperandOfClone(const Operation& op, vm::ValueId operand, const TileLayout& result);
-  vm::ValueId NewValueLike(vm::ValueId value, int layout);
-  void InsertAfter(vm::ValueId value, vm::OpId op);
-  void Rewrite(vm::RegionId region);
-  void RewriteOp(vm::OpId id);
-  void RewriteControl(vm::OpId id);
-  void WantAll(vm::OpId id, const TileLayout& layout);
-  void Want(vm::OpId id, size_t operand, const TileLayout& layout) {
-    const vm::ValueId wanted = Get(fn_.op(id).operands[operand], layout);
+  ValueId Get(ValueId value, const TileLayout& want);
+  ValueId GetForOperandOfClone(const Operation& op, ValueId operand, const TileLayout& result);
+  ValueId NewValueLike(ValueId value, int layout);
+  void InsertAfter(ValueId value, OpId op);
+  void Rewrite(RegionId region);
+  void RewriteOp(OpId id);
+  void RewriteControl(OpId id);
+  void WantAll(OpId id, const TileLayout& layout);
+  void Want(OpId id, size_t operand, const TileLayout& layout) {
+    const ValueId wanted = Get(fn_.op(id).operands[operand], layout);
     fn_.op(id).operands[operand] = wanted;
   }
   // Tiles that no op constrains take their class's layout, or the default.
-  void WantAnything(vm::OpId id);
+  void WantAnything(OpId id);
   // The layout in which a tile of kSame shaping is computed.
   TileLayout LayoutForSame(const Operation& op);
   void SetResults(const Operation& op, const TileLayout& layout) {
-    for (vm::ValueId result : op.results) {
+    for (ValueId result : op.results) {
       if (IsTile(result)) layouts_.Set(result, layouts_.Intern(layout));
     }
   }
   void SetResultsToClass(const Operation& op) {
-    for (vm::ValueId result : op.results) {
+    for (ValueId result : op.results) {
       if (IsTile(result)) layouts_.Set(result, layouts_.Intern(LayoutOfClass(result)));
     }
   }
-  void Relink(vm::RegionId region);
+  void Relink(RegionId region);
 
   Function& fn_;
   const AxisInfoAnalysis& axis_info_;
@@ -268,19 +268,19 @@ class Assigner {
   std::vector<bool> flexible_;
   std::vector<uint32_t> parent_;
   std::vector<Class> classes_;
-  std::vector<vm::OpId> def_;            // of each value; none for parameters
-  std::vector<vm::RegionId> param_of_;   // of each parameter
-  std::vector<vm::OpId> parents_;        // the ops around the one looked at, outermost first
+  std::vector<OpId> def_;            // of each value; none for parameters
+  std::vector<RegionId> param_of_;   // of each parameter
+  std::vector<OpId> parents_;        // the ops around the one looked at, outermost first
   LayoutTable layouts_;
-  std::vector<vm::ValueId> origin_;
-  std::map<std::pair<uint32_t, int>, vm::ValueId> copies_;  // (value, layout)
-  std::vector<std::vector<vm::OpId>> after_op_;
-  std::vector<std::vector<vm::OpId>> at_start_;  // of regions
+  std::vector<ValueId> origin_;
+  std::map<std::pair<uint32_t, int>, ValueId> copies_;  // (value, layout)
+  std::vector<std::vector<OpId>> after_op_;
+  std::vector<std::vector<OpId>> at_start_;  // of regions
 };
 
 absl::Status Assigner::CheckExtents() const {
   for (uint32_t i = 0; i < fn_.num_values(); ++i) {
-    const Type& type = fn_.type(vm::ValueId(i));
+    const Type& type = fn_.type(ValueId(i));
     for (int64_t extent : type.shape()) {
       if (!std::has_single_bit(static_cast<uint64_t>(extent))) {
         return absl::UnimplementedError(
@@ -291,15 +291,15 @@ absl::Status Assigner::CheckExtents() const {
   return absl::OkStatus();
 }
 
-void Assigner::FindFlexible(vm::RegionId region) {
-  for (vm::ValueId param : fn_.region(region).params) param_of_[param.index()] = region;
-  for (vm::OpId id : fn_.region(region).ops) {
+void Assigner::FindFlexible(RegionId region) {
+  for (ValueId param : fn_.region(region).params) param_of_[param.index()] = region;
+  for (OpId id : fn_.region(region).ops) {
     const Operation& op = fn_.op(id);
-    for (vm::ValueId result : op.results) def_[result.index()] = id;
+    for (ValueId result : op.results) def_[result.index()] = id;
     if (HasScalarRegion(op.opcode)) continue;
-    for (vm::RegionId inner : op.regions) FindFlexible(inner);
+    for (RegionId inner : op.regions) FindFlexible(inner);
     if (op.results.size() != 1 || !IsTile(op.result()) || !IsCheap(op)) continue;
-    flexible_[op.result().index()] = std::all_of(op.operands.begin(), op.operands.end(), [&](vm::ValueId v) {
+    flexible_[op.result().index()] = std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) {
       return !IsTile(v) || IsFlexible(v);
     });
   }
@@ -307,7 +307,7 @@ void Assigner::FindFlexible(vm::RegionId region) {
 
 void Assigner::CollectTerminator(const Operation& op) {
   if (parents_.empty()) return;  // return
-  const auto loop = std::find_if(parents_.rbegin(), parents_.rend(), [&](vm::OpId id) {
+  const auto loop = std::find_if(parents_.rbegin(), parents_.rend(), [&](OpId id) {
     return fn_.op(id).opcode == Op::kFor || fn_.op(id).opcode == Op::kWhile;
   });
   const Operation& parent = fn_.op(parents_.back());
@@ -321,7 +321,7 @@ void Assigner::CollectTerminator(const Operation& op) {
     case Op::kBreak:
       return UnifyLists(fn_.op(*loop).results, op.operands);
     case Op::kContinue: {
-      const absl::Span<const vm::ValueId> params = fn_.region(fn_.op(*loop).regions[0]).params;
+      const absl::Span<const ValueId> params = fn_.region(fn_.op(*loop).regions[0]).params;
       return UnifyLists(fn_.op(*loop).opcode == Op::kFor ? params.subspan(1) : params, op.operands);
     }
     default:
@@ -332,22 +332,22 @@ void Assigner::CollectTerminator(const Operation& op) {
 void Assigner::CollectControl(const Operation& op) {
   if (op.info().is_terminator()) return CollectTerminator(op);
   if (op.opcode == Op::kFor) {
-    const absl::Span<const vm::ValueId> carried = absl::MakeConstSpan(fn_.region(op.regions[0]).params).subspan(1);
+    const absl::Span<const ValueId> carried = absl::MakeConstSpan(fn_.region(op.regions[0]).params).subspan(1);
     UnifyLists(carried, op.variadic());
     UnifyLists(carried, op.results);
   }
   if (op.opcode == Op::kWhile) UnifyLists(fn_.region(op.regions[0]).params, op.variadic());
 }
 
-void Assigner::CollectClasses(vm::RegionId region) {
-  for (vm::OpId id : fn_.region(region).ops) {
+void Assigner::CollectClasses(RegionId region) {
+  for (OpId id : fn_.region(region).ops) {
     const Operation& op = fn_.op(id);
     switch (ShapingOf(op)) {
       case Shaping::kSame:
         UnifyAll(op.operands);
         UnifyAll(op.results);
         if (!op.results.empty() && !op.operands.empty()) {
-          for (vm::ValueId operand : op.operands) Unify(op.result(), operand);
+          for (ValueId operand : op.operands) Unify(op.result(), operand);
         }
         break;
       case Shaping::kReduce:
@@ -365,27 +365,27 @@ void Assigner::CollectClasses(vm::RegionId region) {
     }
     if (HasScalarRegion(op.opcode)) continue;
     parents_.push_back(id);
-    for (vm::RegionId inner : op.regions) CollectClasses(inner);
+    for (RegionId inner : op.regions) CollectClasses(inner);
     parents_.pop_back();
   }
 }
 
 // The best layout for a load, store or atomic through a tile of pointers.
 TileLayout Assigner::AccessLayout(const Operation& op) const {
-  const vm::ValueId pointer = op.operand(0);
+  const ValueId pointer = op.operand(0);
   const Type pointee = fn_.type(pointer).Pointee();
   return CoalescedLayout(pointee.shape(), pointee.element_bytes(), &axis_info_.Get(pointer), options_.num_warps);
 }
 
 void Assigner::ProposeLayouts() {
-  fn_.ForEachOp([&](vm::OpId id) {
+  fn_.ForEachOp([&](OpId id) {
     const Operation& op = fn_.op(id);
     if (IsMemoryAccess(op.opcode) && IsTile(op.operand(0))) {
       const TileLayout layout = AccessLayout(op);
       const Type pointee = fn_.type(op.operand(0)).Pointee();
       const int64_t weight = pointee.num_elements() * pointee.element_bytes();
-      for (vm::ValueId v : op.results) Propose(v, layout, weight);
-      for (vm::ValueId v : op.operands) Propose(v, layout, weight);
+      for (ValueId v : op.results) Propose(v, layout, weight);
+      for (ValueId v : op.operands) Propose(v, layout, weight);
     } else if (op.opcode == Op::kDot) {
       const auto mma = MmaLayouts(fn_, op, options_.num_warps, options_.compute_capability);
       if (mma) Propose(op.result(), mma->result, int64_t{1} << 40);
@@ -403,11 +403,11 @@ void Assigner::ProposeLayouts() {
 
 bool Assigner::DeriveFromNeighbours() {
   bool changed = false;
-  fn_.ForEachOp([&](vm::OpId id) {
+  fn_.ForEachOp([&](OpId id) {
     const Operation& op = fn_.op(id);
     if (op.results.empty() || op.operands.empty() || !IsTile(op.operand(0))) return;
-    const vm::ValueId x = op.operand(0);
-    const vm::ValueId result = op.result();
+    const ValueId x = op.operand(0);
+    const ValueId result = op.result();
     const bool knows_x = !IsFlexible(x) && ClassOf(x).has_value();
     const bool knows_result = IsTile(result) && !IsFlexible(result) && ClassOf(result).has_value();
     switch (ShapingOf(op)) {
@@ -435,7 +435,7 @@ bool Assigner::DeriveFromNeighbours() {
       case Shaping::kSplit:
         if (knows_x) {
           const TileLayout half = WithLastAxisInRegisters(LayoutOfClass(x)).WithoutAxis(fn_.type(x).rank() - 1);
-          for (vm::ValueId r : op.results) changed |= Derive(r, half);
+          for (ValueId r : op.results) changed |= Derive(r, half);
         }
         break;
       default:
@@ -449,24 +449,24 @@ void Assigner::DecideClasses() {
   ProposeLayouts();
   while (DeriveFromNeighbours()) continue;
   for (uint32_t i = 0; i < parent_.size(); ++i) {
-    const vm::ValueId v(i);
+    const ValueId v(i);
     if (Derive(v, Default(v))) {
       while (DeriveFromNeighbours()) continue;
     }
   }
 }
 
-vm::ValueId Assigner::NewValueLike(vm::ValueId value, int layout) {
+ValueId Assigner::NewValueLike(ValueId value, int layout) {
   const Type type = fn_.type(value);
   const std::string name = fn_.value(value).name;
-  const vm::ValueId copy = fn_.AddValue(type, name);
+  const ValueId copy = fn_.AddValue(type, name);
   origin_.push_back(origin_[value.index()]);
   layouts_.Set(copy, layout);
   return copy;
 }
 
-void Assigner::InsertAfter(vm::ValueId value, vm::OpId op) {
-  const vm::OpId def = def_[value.index()];
+void Assigner::InsertAfter(ValueId value, OpId op) {
+  const OpId def = def_[value.index()];
   if (def) {
     if (after_op_.size() <= def.index()) after_op_.resize(def.index() + 1);
     after_op_[def.index()].push_back(op);
@@ -475,7 +475,7 @@ void Assigner::InsertAfter(vm::ValueId value, vm::OpId op) {
   }
 }
 
-vm::ValueId Assigner::GetForOperandOfClone(const Operation& op, vm::ValueId operand, const TileLayout& result) {
+ValueId Assigner::GetForOperandOfClone(const Operation& op, ValueId operand, const TileLayout& result) {
   const Type::Shape shape = fn_.type(operand).shape();
   switch (ShapingOf(op)) {
     case Shaping::kReshape:
@@ -489,14 +489,14 @@ vm::ValueId Assigner::GetForOperandOfClone(const Operation& op, vm::ValueId oper
   }
 }
 
-vm::ValueId Assigner::Get(vm::ValueId value, const TileLayout& want) {
+ValueId Assigner::Get(ValueId value, const TileLayout& want) {
   if (!IsTile(value)) return value;
   const int index = layouts_.Intern(want);
   if (layouts_.IndexOf(value) == index) return value;
   const auto found = copies_.find({value.index(), index});
   if (found != copies_.end()) return found->second;
   if (!IsFlexible(value)) {
-    const vm::ValueId copy = NewValueLike(value, index);
+    const ValueId copy = NewValueLike(value, index);
     Operation convert;
     convert.opcode = Op::kConvertLayout;
     if (def_[value.index()]) convert.location = fn_.op(def_[value.index()]).location;
@@ -506,33 +506,33 @@ vm::ValueId Assigner::Get(vm::ValueId value, const TileLayout& want) {
     copies_[{value.index(), index}] = copy;
     return copy;
   }
-  const vm::OpId def = def_[value.index()];
+  const OpId def = def_[value.index()];
   Operation op = fn_.op(def);  // a copy: the function grows below
   if (layouts_.IndexOf(value) < 0) layouts_.Set(value, index);
   const bool is_first = layouts_.IndexOf(value) == index;
-  for (vm::ValueId& operand : op.operands) {
+  for (ValueId& operand : op.operands) {
     if (IsTile(operand)) operand = GetForOperandOfClone(op, operand, want);
   }
   if (is_first) {
     fn_.op(def).operands = op.operands;
     return value;
   }
-  const vm::ValueId copy = NewValueLike(value, index);
+  const ValueId copy = NewValueLike(value, index);
   op.results = {copy};
   InsertAfter(value, fn_.AddOp(std::move(op)));
   copies_[{value.index(), index}] = copy;
   return copy;
 }
 
-void Assigner::WantAll(vm::OpId id, const TileLayout& layout) {
+void Assigner::WantAll(OpId id, const TileLayout& layout) {
   for (size_t i = 0; i < fn_.op(id).operands.size(); ++i) {
     if (IsTile(fn_.op(id).operands[i])) Want(id, i, layout);
   }
 }
 
-void Assigner::WantAnything(vm::OpId id) {
+void Assigner::WantAnything(OpId id) {
   for (size_t i = 0; i < fn_.op(id).operands.size(); ++i) {
-    const vm::ValueId v = fn_.op(id).operands[i];
+    const ValueId v = fn_.op(id).operands[i];
     if (IsTile(v) && IsFlexible(v) && !layouts_.Has(v)) Want(id, i, Default(v));
   }
 }
@@ -540,12 +540,12 @@ void Assigner::WantAnything(vm::OpId id) {
 TileLayout Assigner::LayoutForSame(const Operation& op) {
   std::optional<TileLayout> layout;
   if (!op.results.empty() && IsTile(op.result())) layout = LayoutOfClass(op.result());
-  for (vm::ValueId v : op.operands) {
+  for (ValueId v : op.operands) {
     if (!layout && IsTile(v) && !IsFlexible(v)) layout = LayoutOfClass(v);
   }
   if (!IsMemoryAccess(op.opcode) || !IsTile(op.operand(0))) {
     if (layout) return *layout;
-    for (vm::ValueId v : op.operands) {
+    for (ValueId v : op.operands) {
       if (IsTile(v)) return Default(v);
     }
     return TileLayout();
@@ -563,20 +563,20 @@ TileLayout Assigner::LayoutForSame(const Operation& op) {
   return is_close ? *layout : best;
 }
 
-void Assigner::RewriteControl(vm::OpId id) {
+void Assigner::RewriteControl(OpId id) {
   const Operation op = fn_.op(id);  // a copy: the function grows below
-  const auto want_class = [&](size_t operand, vm::ValueId target) {
+  const auto want_class = [&](size_t operand, ValueId target) {
     if (IsTile(target)) Want(id, operand, LayoutOfClass(target));
   };
-  const auto want_lists = [&](size_t first, absl::Span<const vm::ValueId> targets) {
+  const auto want_lists = [&](size_t first, absl::Span<const ValueId> targets) {
     for (size_t i = 0; i < targets.size(); ++i) want_class(first + i, targets[i]);
   };
-  const auto params = [&](vm::OpId loop) {
+  const auto params = [&](OpId loop) {
     const Operation& l = fn_.op(loop);
     const auto& all = fn_.region(l.regions[0]).params;
-    return std::vector<vm::ValueId>(all.begin() + (l.opcode == Op::kFor ? 1 : 0), all.end());
+    return std::vector<ValueId>(all.begin() + (l.opcode == Op::kFor ? 1 : 0), all.end());
   };
-  const auto loop = std::find_if(parents_.rbegin(), parents_.rend(), [&](vm::OpId p) {
+  const auto loop = std::find_if(parents_.rbegin(), parents_.rend(), [&](OpId p) {
     return fn_.op(p).opcode == Op::kFor || fn_.op(p).opcode == Op::kWhile;
   });
   switch (op.opcode) {
@@ -590,14 +590,14 @@ void Assigner::RewriteControl(vm::OpId id) {
       if (fn_.op(parents_.back()).opcode == Op::kWhile) {
         want_lists(0, params(parents_.back()));
       } else {
-        want_lists(0, std::vector<vm::ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
+        want_lists(0, std::vector<ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
       }
       break;
     case Op::kCondition:
-      want_lists(1, std::vector<vm::ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
+      want_lists(1, std::vector<ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
       break;
     case Op::kBreak:
-      want_lists(0, std::vector<vm::ValueId>(fn_.op(*loop).results.begin(), fn_.op(*loop).results.end()));
+      want_lists(0, std::vector<ValueId>(fn_.op(*loop).results.begin(), fn_.op(*loop).results.end()));
       break;
     case Op::kContinue:
       want_lists(0, params(*loop));
@@ -612,20 +612,20 @@ void Assigner::RewriteControl(vm::OpId id) {
       break;
   }
   if (op.opcode == Op::kCall) {
-    for (vm::ValueId r : op.results) {
+    for (ValueId r : op.results) {
       if (IsTile(r)) layouts_.Set(r, layouts_.Intern(Default(r)));
     }
   } else {
     SetResultsToClass(op);
   }
-  for (vm::RegionId inner : op.regions) {
-    for (vm::ValueId param : fn_.region(inner).params) {
+  for (RegionId inner : op.regions) {
+    for (ValueId param : fn_.region(inner).params) {
       if (IsTile(param)) layouts_.Set(param, layouts_.Intern(LayoutOfClass(param)));
     }
   }
 }
 
-void Assigner::RewriteOp(vm::OpId id) {
+void Assigner::RewriteOp(OpId id) {
   const Operation op = fn_.op(id);  // a copy: the function grows below
   if (op.results.size() == 1 && IsTile(op.result()) && IsFlexible(op.result())) return;  // made when wanted
   const bool has_tile_result = !op.results.empty() && IsTile(op.result());
@@ -640,7 +640,7 @@ void Assigner::RewriteOp(vm::OpId id) {
     case Shaping::kBroadcast:
     case Shaping::kTrans: {
       const TileLayout layout = LayoutOfClass(op.result());
-      const vm::ValueId operand = GetForOperandOfClone(op, op.operand(0), layout);
+      const ValueId operand = GetForOperandOfClone(op, op.operand(0), layout);
       fn_.op(id).operands[0] = operand;
       SetResults(op, layout);
       break;
@@ -665,7 +665,7 @@ void Assigner::RewriteOp(vm::OpId id) {
       break;
     }
     case Shaping::kSplit: {
-      const vm::ValueId x = op.operand(0);
+      const ValueId x = op.operand(0);
       const TileLayout layout = WithLastAxisInRegisters(IsFlexible(x) ? Default(x) : LayoutOfClass(x));
       WantAll(id, layout);
       if (has_tile_result) SetResults(op, layout.WithoutAxis(fn_.type(x).rank() - 1));
@@ -687,7 +687,8 @@ void Assigner::RewriteOp(vm::OpId id) {
     case Shaping::kFree:
       if (op.opcode == Op::kGather || op.opcode == Op::kInsertSlice) {
         // The index, and the tile that is changed, lie as the result does.
-        Want(id, op.opcode == Op::kGather ? vm::GatherOp::In::index : vm::InsertSliceOp::In::x, LayoutOfClass(op.result()));
+        const size_t operand = op.opcode == Op::kGather ? size_t{vm::GatherOp::In::index} : size_t{vm::InsertSliceOp::In::x};
+        Want(id, operand, LayoutOfClass(op.result()));
       } else if (op.opcode == Op::kDotScaled) {
         Want(id, vm::DotScaledOp::In::acc, LayoutOfClass(op.result()));
       } else if (op.opcode == Op::kBlockStore || op.opcode == Op::kDescStore || op.opcode == Op::kDescReduce ||
@@ -708,24 +709,24 @@ void Assigner::RewriteOp(vm::OpId id) {
   }
 }
 
-void Assigner::Rewrite(vm::RegionId region) {
-  const std::vector<vm::OpId> ops = fn_.region(region).ops;
-  for (vm::OpId id : ops) {
+void Assigner::Rewrite(RegionId region) {
+  const std::vector<OpId> ops = fn_.region(region).ops;
+  for (OpId id : ops) {
     RewriteOp(id);
     if (HasScalarRegion(fn_.op(id).opcode)) continue;
     parents_.push_back(id);
     const auto regions = fn_.op(id).regions;
-    for (vm::RegionId inner : regions) Rewrite(inner);
+    for (RegionId inner : regions) Rewrite(inner);
     parents_.pop_back();
   }
 }
 
-void Assigner::Relink(vm::RegionId region) {
-  std::vector<vm::OpId> ops = at_start_[region.index()];
-  for (vm::OpId id : fn_.region(region).ops) {
+void Assigner::Relink(RegionId region) {
+  std::vector<OpId> ops = at_start_[region.index()];
+  for (OpId id : fn_.region(region).ops) {
     const Operation& op = fn_.op(id);
     if (!HasScalarRegion(op.opcode)) {
-      for (vm::RegionId inner : op.regions) Relink(inner);
+      for (RegionId inner : op.regions) Relink(inner);
     }
     // A cheap value that nobody wants.
     const bool is_unused = op.results.size() == 1 && IsFlexible(op.result()) && !layouts_.Has(op.result());
@@ -747,11 +748,11 @@ absl::StatusOr<LayoutResult> Assigner::Run() {
   def_.resize(n);
   param_of_.resize(n);
   at_start_.resize(fn_.num_regions());
-  for (uint32_t i = 0; i < n; ++i) origin_.push_back(vm::ValueId(i));
+  for (uint32_t i = 0; i < n; ++i) origin_.push_back(ValueId(i));
   FindFlexible(fn_.body);
   CollectClasses(fn_.body);
   DecideClasses();
-  for (vm::ValueId param : fn_.params()) {
+  for (ValueId param : fn_.params()) {
     if (IsTile(param)) layouts_.Set(param, layouts_.Intern(Default(param)));
   }
   Rewrite(fn_.body);
@@ -768,7 +769,7 @@ int LayoutTable::Intern(const TileLayout& layout) {
   return static_cast<int>(layouts_.size()) - 1;
 }
 
-void LayoutTable::Set(vm::ValueId value, int index) {
+void LayoutTable::Set(ValueId value, int index) {
   if (of_value_.size() <= value.index()) of_value_.resize(value.index() + 1, -1);
   of_value_[value.index()] = index;
 }

@@ -30,13 +30,13 @@ class LayoutTable {
   // Index of `layout`, added if new.
   int Intern(const TileLayout& layout);
   const TileLayout& layout(int index) const { return layouts_[static_cast<size_t>(index)]; }
-  void Set(vm::ValueId value, int index);
+  void Set(ValueId value, int index);
   // Requires Has(value): tiles of a function that AssignLayouts has treated, outside regions of scalars.
-  const TileLayout& Of(vm::ValueId value) const { return layout(of_value_[value.index()]); }
-  int IndexOf(vm::ValueId value) const {
+  const TileLayout& Of(ValueId value) const { return layout(of_value_[value.index()]); }
+  int IndexOf(ValueId value) const {
     return value.index() < of_value_.size() ? of_value_[value.index()] : -1;
   }
-  bool Has(vm::ValueId value) const { return IndexOf(value) >= 0; }
+  bool Has(ValueId value) const { return IndexOf(value) >= 0; }
 
  private:
   std::vector<TileLayout> layouts_;
@@ -47,7 +47,7 @@ struct LayoutResult {
   LayoutTable layouts;
   // For each value, the value of the function before that it was cloned or converted from (itself for the others): analyses made
   // before still hold for that one.
-  std::vector<vm::ValueId> origin;
+  std::vector<ValueId> origin;
 };
 
 // Rewrites `function`. Unimplemented when a tile's extents are not powers of two.
