@@ -513,6 +513,7 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
 
   Type::Shape shape = a.type().shape();
   shape.back() = b.type().dim(-1);
+  if (!e.CheckShape(shape, "tl.dot")) return Value();
   Type result = Type::Tile(shape, acc_type);
   Value acc = call[2];
   if (acc.is_none()) {
@@ -525,14 +526,15 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
       return fl.Error(absl::StrCat("tl.dot: acc has the wrong shape: expected [", vm::ShapeToString(shape), "], found ",
                                    acc.type().ToString()));
     }
-    if (acc.type().dtype() != acc_type) {
-      const bool legal = acc.type().dtype() == DType::kF32 || acc.type().dtype() == DType::kF16;
-      if (!vm::IsFloat(acc_type) || acc_type == DType::kF64 || !legal) {
-        return fl.Error(absl::StrCat("tl.dot: acc must be ", vm::InfoOf(acc_type).text, " for inputs of ",
-                                     vm::InfoOf(ta).text, ", found ", acc.type().ToString()));
-      }
-      result = acc.type();
+    // f16 and f8 inputs sum in f32 or f16, whichever acc has; others in one type.
+    const bool has_choice = ta == DType::kF16 || is_fp8(ta);
+    const DType given = acc.type().is_number() ? acc.type().dtype() : DType::kNone;
+    if (given != acc_type && !(has_choice && (given == DType::kF32 || given == DType::kF16))) {
+      return fl.Error(absl::StrCat("tl.dot: acc must be ", has_choice ? "f32 or f16" : vm::InfoOf(acc_type).text,
+                                   " for inputs of ", vm::InfoOf(ta).text, ", found ", acc.type().ToString()),
+                      "convert acc before, or the result after");
     }
+    result = acc.type();
   }
   return e.Create1(Op::kDot, {a.id(), b.id(), acc.id()}, result, {static_cast<int64_t>(precision), *imprecise});
 }
@@ -604,6 +606,7 @@ Value BuiltinDotScaled(FunctionLowering& fl, BuiltinCall& call) {
   Type::Shape shape = sides[0].type().shape();
   shape[shape.size() - 2] = outer[0];
   shape.back() = outer[1];
+  if (!e.CheckShape(shape, "tl.dot_scaled")) return Value();
   const Type result = Type::Tile(shape, DType::kF32);
   Value acc = call[6];
   if (acc.is_none()) {

@@ -47,7 +47,10 @@ Int WrapTo(DType t, Int value) {
 
 Value Emitter::Elementwise(Op op, absl::Span<const Value> operands, absl::InlinedVector<vm::Attribute, 1> attrs) {
   std::vector<ValueId> ids;
-  for (const Value& v : operands) ids.push_back(v.id());
+  for (const Value& v : operands) {
+    if (v.is_error()) return Value();
+    ids.push_back(v.id());
+  }
   return Create1(op, ids, operands[0].type(), std::move(attrs));
 }
 
@@ -62,6 +65,7 @@ Value Emitter::MakeConstant(const Type& type, const Constant& number) {
   } else {
     bits = vm::BitsOf(dtype, static_cast<int64_t>(WrapTo(dtype, AsInt(number).value_or(0))));
   }
+  if (!CheckShape(type.shape(), context_)) return Value();
   Value result = Wrap(builder_.Constant(type, bits));
   if (type.is_scalar()) {
     // What is known is the rounded or wrapped value, as the running kernel has it.
@@ -154,6 +158,24 @@ Value Emitter::ToBool(const Value& input) {
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
+bool Emitter::CheckShape(const Type::Shape& shape, absl::string_view what) {
+  const std::string prefix = what.empty() ? "" : absl::StrCat(what, ": ");
+  if (shape.size() > static_cast<size_t>(vm::kMaxRank)) {
+    Error(absl::StrCat(prefix, "rank ", shape.size(), " is larger than ", vm::kMaxRank));
+    return false;
+  }
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    // No product overflows: what is too large ends this at once.
+    if (extent > vm::kMaxTileElements || (elements *= extent) > vm::kMaxTileElements) {
+      Error(absl::StrCat(prefix, "shape [", vm::ShapeToString(shape), "] has more elements than a tile may have (",
+                         vm::kMaxTileElements, ")"));
+      return false;
+    }
+  }
+  return true;
+}
+
 Value Emitter::ExpandDims(const Value& value, int axis) {
   Type::Shape shape = value.type().shape();
   shape.insert(shape.begin() + axis, 1);
@@ -164,6 +186,7 @@ Value Emitter::ExpandDims(const Value& value, int axis) {
 Value Emitter::BroadcastTo(const Value& input, const Type::Shape& shape, absl::string_view what) {
   Value value = ToSsa(input);
   if (value.is_error() || value.type().shape() == shape) return value;
+  if (!CheckShape(shape, what)) return Value();
   const Type to = value.type().WithShape(shape);
   if (value.type().is_scalar()) return Create1(Op::kSplat, {value.id()}, to);
   const Type original = value.type();
@@ -200,7 +223,11 @@ bool Emitter::BroadcastTogether(absl::Span<Value* const> values, absl::string_vi
     }
     if (!s.empty()) shaped_by = v;
   }
-  for (Value* v : values) *v = BroadcastTo(*v, shape, what);
+  if (!CheckShape(shape, what)) return false;
+  for (Value* v : values) {
+    *v = BroadcastTo(*v, shape, what);
+    if (v->is_error()) return false;
+  }
   return true;
 }
 
@@ -520,7 +547,6 @@ std::optional<std::vector<int64_t>> Emitter::RequireInts(const Value& value, abs
 std::optional<Type::Shape> Emitter::RequireShape(const Value& value, absl::string_view what) {
   std::optional<std::vector<int64_t>> ints = RequireInts(value, absl::StrCat(what, ": the shape"));
   if (!ints) return std::nullopt;
-  int64_t elements = 1;
   for (int64_t extent : *ints) {
     if (extent < 1) {
       Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be positive, found ",
@@ -533,17 +559,10 @@ std::optional<Type::Shape> Emitter::RequireShape(const Value& value, absl::strin
                                    "take the next power of 2 (triton.next_power_of_2) and mask the rest")) {
       return std::nullopt;
     }
-    if (extent > vm::kMaxTileElements || (elements *= extent) > vm::kMaxTileElements) {
-      Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "] has more elements than a tile may have (",
-                         vm::kMaxTileElements, ")"));
-      return std::nullopt;
-    }
   }
-  if (ints->size() > static_cast<size_t>(vm::kMaxRank)) {
-    Error(absl::StrCat(what, ": rank ", ints->size(), " is larger than ", vm::kMaxRank));
-    return std::nullopt;
-  }
-  return Type::Shape(ints->begin(), ints->end());
+  const Type::Shape shape(ints->begin(), ints->end());
+  if (!CheckShape(shape, what)) return std::nullopt;
+  return shape;
 }
 
 std::optional<int> Emitter::RequireAxis(const Value& value, int rank, absl::string_view what) {

@@ -52,8 +52,10 @@ class Emitter {
 
   // --- making values
   Value Wrap(ValueId id) { return Value::Ssa(id, builder_.type(id)); }
+  // An op with one result; an error if no tile may have the result's shape.
   Value Create1(vm::Op op, absl::Span<const ValueId> operands, vm::Type type,
                 absl::InlinedVector<vm::Attribute, 1> attrs = {}) {
+    if (!CheckShape(type.shape(), context_)) return Value();
     return Wrap(builder_.Create1(op, operands, std::move(type), std::move(attrs)));
   }
   // An elementwise op with the type of its first operand.
@@ -84,6 +86,9 @@ class Emitter {
   // To `shape`, by splat or by adding and repeating axes.
   Value BroadcastTo(const Value& value, const vm::Type::Shape& shape, absl::string_view what);
   Value ExpandDims(const Value& value, int axis);
+  // False, and an error, if the shape has more elements or axes than a tile may have. Every value that is made passes
+  // through here, so that no combination of legal operands gives bytecode that the verifier refuses.
+  bool CheckShape(const vm::Type::Shape& shape, absl::string_view what);
 
   // --- operators of the language; op as in ast.h
   Value Binary(absl::string_view op, const Value& a, const Value& b);

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from semantics_support import FP8, NUMPY, assert_same, language_dtype, round_to, sample
+from semantics_support import DTYPES, FP8, NUMPY, assert_same, language_dtype, round_to, sample
 
 import trivet as triton
 import trivet.language as tl
@@ -294,3 +294,35 @@ def test_other_refusals() -> None:
         dot(*matrices("int8"), "int32", sample("float32", (16, 16)))
     with pytest.raises(triton.errors.CompileError, match="bfloat16 is not supported"):
         dot(*matrices("bfloat16"), "bfloat16", out="bfloat16")
+
+
+@triton.jit
+def _dot_types(A: tl.constexpr, ACC: tl.constexpr, OUT: tl.constexpr, DTYPE: tl.constexpr):
+    a = tl.zeros([16, 32], A)
+    b = tl.zeros([32, 16], A)
+    if ACC is None:
+        result = tl.dot(a, b, out_dtype=OUT)
+    else:
+        result = tl.dot(a, b, tl.zeros([16, 16], ACC), out_dtype=OUT)
+    tl.static_assert(result.dtype == DTYPE)
+
+
+ONE_ACCUMULATOR = {"int8": "int32", "uint8": "int32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
+
+
+@pytest.mark.parametrize("out", ["float16", "float32"])
+@pytest.mark.parametrize("acc", [None, *DTYPES])
+@pytest.mark.parametrize("a", [*ONE_ACCUMULATOR, "float16", *FP8])
+def test_accumulator_types(a: str, acc: str | None, out: str) -> None:
+    """f16 and f8 inputs sum in f32 or f16: as acc, or else out_dtype, says. Others have one type, whatever out_dtype is."""
+    only = ONE_ACCUMULATOR.get(a)
+    dtype = only or acc or out
+    arguments = [language_dtype(a), acc and language_dtype(acc), language_dtype(out), language_dtype(dtype)]
+    if acc is None or acc in ([only] if only else ["float16", "float32"]):
+        _dot_types[(1,)](*arguments)
+        return
+    names = {"float64": "f64", "float32": "f32", "int32": "i32", None: "f32 or f16"}
+    with pytest.raises(
+        triton.errors.CompileError, match=f"tl.dot: acc must be {names[only]} for inputs of .*, found tile<16x16x"
+    ):
+        _dot_types[(1,)](*arguments)
