@@ -52,12 +52,6 @@ absl::Status CheckSharedMemory(const DeviceFacts& device, const LoadRequest& req
                              device.name, "use smaller tiles or fewer stages");
 }
 
-absl::Status CheckThreads(const DeviceFacts& device, const LoadRequest& request) {
-  if (request.threads_per_cta <= device.max_threads_per_cta) return absl::OkStatus();
-  return OutOfResourcesError({"threads", request.threads_per_cta, device.max_threads_per_cta}, Subject(request),
-                             device.name, "use fewer warps");
-}
-
 absl::Status CheckRegisters(const DeviceFacts& device, const LoadRequest& request, const LoadedFunction& loaded) {
   if (request.threads_per_cta <= loaded.max_threads_per_cta) return absl::OkStatus();
   return OutOfResourcesError(
@@ -112,10 +106,16 @@ bool IsCubin(absl::string_view image) {
                           "ELF");
 }
 
+absl::Status CheckFits(const DeviceFacts& device, const LoadRequest& request) {
+  TRIVET_RETURN_IF_ERROR(CheckSharedMemory(device, request, /*static_bytes=*/0));
+  if (request.threads_per_cta <= device.max_threads_per_cta) return absl::OkStatus();
+  return OutOfResourcesError({"threads", request.threads_per_cta, device.max_threads_per_cta}, Subject(request),
+                             device.name, "use fewer warps");
+}
+
 absl::StatusOr<LoadedFunction> LoadFunction(const CudaDriver& driver, const DeviceFacts& device,
                                             const LoadRequest& request) {
-  TRIVET_RETURN_IF_ERROR(CheckSharedMemory(device, request, /*static_bytes=*/0));
-  TRIVET_RETURN_IF_ERROR(CheckThreads(device, request));
+  TRIVET_RETURN_IF_ERROR(CheckFits(device, request));
   const RelaxedCapture relaxed(driver);
   JitLog log;
   cuda::Module module = nullptr;

@@ -35,6 +35,9 @@ struct LoadedFunction {
 // True if `image` is a cubin.
 bool IsCubin(absl::string_view image);
 
+// OutOfResources if `request` can't fit `device`, as far as that is known before it is loaded.
+absl::Status CheckFits(const DeviceFacts& device, const LoadRequest& request);
+
 // Loads `request` into the current context, which must be one of `device`, and readies it for its launches: its code is
 // on the device, and it may use the shared memory that it was said to need. Costs milliseconds for PTX. May be called
 // while another stream captures a graph, but not for a stream that is capturing: see CudaDriver::IsCapturing.

@@ -1,0 +1,75 @@
+#include "jit/runtime/compile.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "jit/analysis/axis_info.h"
+#include "jit/passes/assign_layouts.h"
+#include "jit/runtime/lower_for_gpu.h"
+#include "jit/target/nvptx_compiler.h"
+#include "llvm/Support/raw_ostream.h"
+#include "vm/base/status.h"
+#include "vm/bytecode/printer.h"
+
+namespace trivet::jit {
+namespace {
+
+absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, absl::string_view name) {
+  FunctionId found;
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const vm::Function& fn = module.functions[i];
+    if (!fn.is_kernel || (!name.empty() && fn.name != name)) continue;
+    if (found) return absl::InvalidArgumentError("the module has several kernels; name one");
+    found = FunctionId(i);
+  }
+  if (!found) return absl::InvalidArgumentError(absl::StrCat("the module has no kernel '", name, "'"));
+  return found;
+}
+
+ArgumentFacts FactsOf(const vm::Function& kernel, const CompileOptions& options) {
+  ArgumentFacts facts;
+  for (size_t i = 0; i < kernel.params().size(); ++i) {
+    ArgumentFact fact;
+    if (i < options.parameters.size()) {
+      fact.divisibility = options.parameters[i].divisibility;
+      fact.constant = options.parameters[i].value;
+    }
+    facts.parameters.push_back(fact);
+  }
+  return facts;
+}
+
+}  // namespace
+
+absl::StatusOr<LoweredModule> LowerForGpu(const vm::Module& module, const CompileOptions& options) {
+  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, options.kernel));
+  TRIVET_ASSIGN_OR_RETURN(const int capability, ComputeCapabilityOf(options.target));
+  if (options.num_ctas != 1) return absl::UnimplementedError("num_ctas > 1: clusters are not lowered yet");
+  LoweredModule out{module, {}};
+  std::vector<FunctionPlan> plans;
+  for (vm::Function& fn : out.tile.functions) {
+    const ArgumentFacts facts = fn.is_kernel ? FactsOf(fn, options) : ArgumentFacts();
+    FunctionPlan plan;
+    plan.axis_info = AxisInfoAnalysis::Run(fn, facts);
+    TRIVET_ASSIGN_OR_RETURN(plan.layouts, AssignLayouts(fn, plan.axis_info, {options.num_warps, capability}));
+    plans.push_back(std::move(plan));
+  }
+  TRIVET_ASSIGN_OR_RETURN(out.kernel, LowerKernel(out.tile, kernel, plans, {options.num_warps, capability}));
+  return out;
+}
+
+absl::StatusOr<CompiledKernel> Compile(const vm::Module& module, const CompileOptions& options) {
+  TRIVET_ASSIGN_OR_RETURN(LoweredModule lowered, LowerForGpu(module, options));
+  CompiledKernel out;
+  out.kernel_name = lowered.kernel.kernel_name;
+  out.target = options.target;
+  out.num_warps = options.num_warps;
+  out.num_ctas = options.num_ctas;
+  out.shared_bytes = lowered.kernel.shared_bytes;
+  out.tile = vm::Print(lowered.tile);
+  llvm::raw_string_ostream(out.llir) << *lowered.kernel.module;
+  TRIVET_ASSIGN_OR_RETURN(out.ptx, CompileToPtx(*lowered.kernel.module, {options.target}));
+  return out;
+}
+
+}  // namespace trivet::jit
