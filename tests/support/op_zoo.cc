@@ -86,6 +86,8 @@ Recipe RecipeFor(const OpInfo& info) {
       return {{Type::Tile({4, 8, 2}, DType::kF32)}, {kTileF32, kTileF32}};
     case TypeRule::kCat:
       return {{kTileF32, kTileF32}, {Type::Tile({4, 16}, DType::kF32)}, {int64_t{1}}};
+    case TypeRule::kSameType:
+      return {{kTileF32}, {kTileF32}};
     case TypeRule::kSameTypeAxis:
       return {{kTileF32}, {kTileF32}, {int64_t{1}}};
     case TypeRule::kGather:

@@ -5,7 +5,6 @@
 
 #include "vm/bytecode/op_info.h"
 #include "vm/bytecode/types.h"
-#include "vm/interpreter/exec_memory.h"
 
 namespace trivet::vm {
 
@@ -19,9 +18,5 @@ struct AtomicCombiner {
 // The combiner for elements of type `dtype`: an integer of 8 or more bits or a float of 16 or more. Floats are combined
 // as `addf`, `minf` and `maxf` that ignore NaN; bitwise kinds take integers only.
 AtomicCombiner CombinerOf(AtomicOp kind, DType dtype);
-
-// Traps: `address` is not a multiple of size_bytes.
-void TrapMisaligned(ExecContext& cx, const Instr& at, const AccessSite& site, uint64_t address, int size_bytes,
-                    int64_t element);
 
 }  // namespace trivet::vm

@@ -9,6 +9,7 @@
 #include "vm/interpreter/atomic_ops.h"
 #include "vm/interpreter/element_dispatch.h"
 #include "vm/interpreter/elementwise.h"
+#include "vm/interpreter/exec_memory.h"
 #include "vm/numerics/float_ops.h"
 
 namespace trivet::vm {
@@ -93,6 +94,7 @@ void ExecAtomicRmw(ExecContext& cx, const Instr& at) {
   const uint8_t* mask =
       cx.HasOperand(at, AtomicRmwOp::In::mask) ? cx.Operand<uint8_t>(at, AtomicRmwOp::In::mask) : nullptr;
   std::byte* out = cx.Result<std::byte>(at);
+  ++cx.reads;
   if (cx.observer != nullptr) Observe(cx, at, pointers, mask, payload.count, size);
   for (int64_t i = 0; i < payload.count; ++i) {
     if (mask != nullptr && mask[i] == 0) {
@@ -111,6 +113,7 @@ void ExecAtomicCas(ExecContext& cx, const Instr& at) {
   const U* compares = cx.Operand<U>(at, AtomicCasOp::In::compare);
   const U* values = cx.Operand<U>(at, AtomicCasOp::In::value);
   U* out = cx.Result<U>(at);
+  ++cx.reads;
   if (cx.observer != nullptr) Observe(cx, at, pointers, nullptr, payload.count, sizeof(U));
   for (int64_t i = 0; i < payload.count; ++i) {
     if (!CheckLane(cx, at, payload.site, pointers[i], sizeof(U), payload.count == 1 ? -1 : i)) return;
@@ -142,15 +145,6 @@ AtomicCombiner CombinerOf(AtomicOp kind, DType dtype) {
       return CombinerOfKind<AtomicOp::kXchg>(dtype);
   }
   return {};
-}
-
-void TrapMisaligned(ExecContext& cx, const Instr& at, const AccessSite& site, uint64_t address, int size_bytes,
-                    int64_t element) {
-  const Allocation* allocation = cx.memory->Find(address, size_bytes);
-  const std::string where = allocation != nullptr ? DescribeAddress(*allocation, address) : "its address";
-  cx.RaiseTrap(at, TrapKind::kMisaligned,
-               absl::StrCat(site.verb, " is misaligned: ", where, " is not at a multiple of ", size_bytes, " bytes"),
-               element, address);
 }
 
 absl::StatusOr<PreparedOp> PrepareAtomicRmw(PrepareContext& cx) {

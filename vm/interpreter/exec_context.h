@@ -58,6 +58,7 @@ enum class TrapKind : uint8_t {
   kStepLimit,
   kInterrupted,
   kDeadlock,
+  kEndlessLoop,
   kUnsupported,
   kStack,
 };
@@ -114,6 +115,8 @@ class ExecContext {
   PrintSink* print_sink = nullptr;
   // Stores and atomics that changed memory bump this: deadlock detection asks whether anything still happens.
   uint64_t writes = 0;
+  // Loads and atomics bump this: a loop that changes nothing waits for others if it reads, and is endless if not.
+  uint64_t reads = 0;
   // Set once a program seems to wait: stores then look whether they change anything before they bump `writes`.
   bool compare_stores = false;
   bool finished = false;  // returned from the kernel

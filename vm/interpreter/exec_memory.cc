@@ -29,12 +29,11 @@ bool FindAccessRange(ExecContext& cx, const AccessSite& site, uint64_t address, 
     cx.last_range = *range;
     return true;
   }
-  if (!site.is_foreign) return false;
+  // What touches a storage of the launch has to lie inside one that permits it, whatever else the process could do.
+  if (!site.is_foreign || cx.memory->Overlaps(address, size)) return false;
   MemoryRange& foreign = cx.foreign_range;
   if (!foreign.Holds(address, size_bytes)) foreign = FindProcessMapping(address);
-  if (!foreign.Holds(address, size_bytes) || (site.writes && !foreign.is_writable)) return false;
-  // Read-only storages of the launch stay so, even though the process could write there.
-  return !site.writes || cx.memory->Find(address, size) == nullptr;
+  return foreign.Holds(address, size_bytes) && (foreign.is_writable || !site.writes);
 }
 
 void TrapAccess(ExecContext& cx, const Instr& at, const AccessSite& site, uint64_t address, int64_t size_bytes,
@@ -53,6 +52,14 @@ void TrapAccess(ExecContext& cx, const Instr& at, const AccessSite& site, uint64
                         absl::StrCat(site.verb, " to read-only memory: ", DescribeAddress(*allocation, address)),
                         element, address);
   }
+  allocation = cx.memory->FindOverlapping(address, size_bytes);
+  if (allocation != nullptr) {
+    return cx.RaiseTrap(at, TrapKind::kOutOfBounds,
+                        absl::StrCat(site.verb, " is out of bounds: the ", size_bytes, " bytes at ",
+                                     DescribeAddress(*allocation, address), " are partly outside ", allocation->name,
+                                     ", shape [", absl::StrJoin(allocation->shape, ", "), "]"),
+                        element, address);
+  }
   if (!param.empty()) allocation = cx.memory->FindByName(param);
   if (allocation == nullptr && !site.is_foreign) allocation = cx.memory->FindNearest(address);
   if (allocation == nullptr) {
@@ -65,6 +72,15 @@ void TrapAccess(ExecContext& cx, const Instr& at, const AccessSite& site, uint64
   cx.RaiseTrap(at, TrapKind::kOutOfBounds,
                absl::StrCat(site.verb, " is out of bounds: ", DescribeAddress(*allocation, address),
                             " is outside shape [", absl::StrJoin(allocation->shape, ", "), "]"),
+               element, address);
+}
+
+void TrapMisaligned(ExecContext& cx, const Instr& at, const AccessSite& site, uint64_t address, int64_t size_bytes,
+                    int64_t element) {
+  const Allocation* allocation = cx.memory->Find(address, size_bytes);
+  const std::string where = allocation != nullptr ? DescribeAddress(*allocation, address) : "its address";
+  cx.RaiseTrap(at, TrapKind::kMisaligned,
+               absl::StrCat(site.verb, " is misaligned: ", where, " is not at a multiple of ", size_bytes, " bytes"),
                element, address);
 }
 
@@ -84,6 +100,7 @@ bool AreContiguous(const uint64_t* pointers, int64_t n, uint64_t size) {
 struct Extent {
   uint64_t least;
   uint64_t greatest;
+  uint64_t bits;  // that are set in any
 };
 
 Extent FindExtent(const uint64_t* pointers, int64_t n) {
@@ -91,11 +108,13 @@ Extent FindExtent(const uint64_t* pointers, int64_t n) {
   const auto* p = reinterpret_cast<const int64_t*>(pointers);
   int64_t least = p[0];
   int64_t greatest = p[0];
+  uint64_t bits = 0;
   for (int64_t i = 0; i < n; ++i) {
     least = std::min(least, p[i]);
     greatest = std::max(greatest, p[i]);
+    bits |= pointers[i];
   }
-  return {static_cast<uint64_t>(least), static_cast<uint64_t>(greatest)};
+  return {static_cast<uint64_t>(least), static_cast<uint64_t>(greatest), bits};
 }
 
 // The active lanes of a mask when they are one interval.
@@ -155,12 +174,14 @@ struct AccessPayload {
 template <typename Direction>
 void AccessRun(ExecContext& cx, const Instr& at, const AccessPayload& payload, const uint64_t* pointers,
                typename Direction::Element* elements, int64_t n, int64_t lane) {
-  constexpr uint64_t kSize = sizeof(typename Direction::Element);
-  if (AreContiguous(pointers, n, kSize) && MayAccess(cx, payload.site, pointers[0], static_cast<uint64_t>(n) * kSize)) {
+  using Element = typename Direction::Element;
+  constexpr uint64_t kSize = sizeof(Element);
+  if (AreContiguous(pointers, n, kSize) && IsAligned<Element>(pointers[0]) &&
+      MayAccess(cx, payload.site, pointers[0], static_cast<uint64_t>(n) * kSize)) {
     return Direction::Touch(cx, pointers[0], elements, n);
   }
   const Extent extent = FindExtent(pointers, n);
-  if (MayAccess(cx, payload.site, extent.least, extent.greatest - extent.least + kSize)) {
+  if (IsAligned<Element>(extent.bits) && MayAccess(cx, payload.site, extent.least, extent.greatest - extent.least + kSize)) {
     for (int64_t i = 0; i < n; i += payload.row) {
       const int64_t m = std::min(payload.row, n - i);
       if (AreContiguous(pointers + i, m, kSize)) {
@@ -172,8 +193,12 @@ void AccessRun(ExecContext& cx, const Instr& at, const AccessPayload& payload, c
     return;
   }
   for (int64_t i = 0; i < n; ++i) {
+    const int64_t element = payload.count == 1 ? -1 : lane + i;
     if (!MayAccess(cx, payload.site, pointers[i], kSize)) {
-      return TrapAccess(cx, at, payload.site, pointers[i], kSize, payload.count == 1 ? -1 : lane + i);
+      return TrapAccess(cx, at, payload.site, pointers[i], kSize, element);
+    }
+    if (!IsAligned<Element>(pointers[i])) {
+      return TrapMisaligned(cx, at, payload.site, pointers[i], kSize, element);
     }
     Direction::Touch(cx, pointers[i], elements + i, 1);
   }
@@ -211,6 +236,7 @@ void ExecLoad(ExecContext& cx, const Instr& at) {
   const auto* pointers = cx.Operand<uint64_t>(at, LoadOp::In::ptr);
   const uint8_t* mask = cx.HasOperand(at, LoadOp::In::mask) ? cx.Operand<uint8_t>(at, LoadOp::In::mask) : nullptr;
   T* out = cx.Result<T>(at);
+  ++cx.reads;
   if (cx.observer != nullptr) Observe(cx, at, payload, pointers, mask, sizeof(T));
   const auto n = static_cast<size_t>(payload.count);
   if (mask == nullptr || std::memchr(mask, 0, n) == nullptr) {
@@ -228,17 +254,18 @@ void ExecLoad(ExecContext& cx, const Instr& at) {
   }
 }
 
-// One element without mask: what locks and flags are read with. Atomic where the address allows it.
+// One element without mask: what locks and flags are read with. Atomic.
 template <typename T>
 void ExecLoadOne(ExecContext& cx, const Instr& at) {
   const auto& payload = at.payload<AccessPayload>();
   const uint64_t address = *cx.Operand<uint64_t>(at, LoadOp::In::ptr);
+  ++cx.reads;
   if (cx.observer != nullptr) Observe(cx, at, payload, &address, nullptr, sizeof(T));
   if (!MayAccess(cx, payload.site, address, sizeof(T))) {
     return TrapAccess(cx, at, payload.site, address, sizeof(T), -1);
   }
-  T value = address % sizeof(T) == 0 ? __atomic_load_n(reinterpret_cast<const T*>(address), __ATOMIC_ACQUIRE)
-                                     : LoadElement<T>(address);
+  if (!IsAligned<T>(address)) return TrapMisaligned(cx, at, payload.site, address, sizeof(T), -1);
+  T value = __atomic_load_n(reinterpret_cast<const T*>(address), __ATOMIC_ACQUIRE);
   if (payload.is_bool) value = value != 0;
   *cx.Result<T>(at) = value;
 }
@@ -266,7 +293,7 @@ void ExecStoreOne(ExecContext& cx, const Instr& at) {
   if (!MayAccess(cx, payload.site, address, sizeof(T))) {
     return TrapAccess(cx, at, payload.site, address, sizeof(T), -1);
   }
-  if (address % sizeof(T) != 0) return StoreBytes(cx, address, &value, sizeof value);
+  if (!IsAligned<T>(address)) return TrapMisaligned(cx, at, payload.site, address, sizeof(T), -1);
   T* to = reinterpret_cast<T*>(address);
   if (cx.compare_stores && __atomic_load_n(to, __ATOMIC_RELAXED) == value) return;
   __atomic_store_n(to, value, __ATOMIC_RELEASE);

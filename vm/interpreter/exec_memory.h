@@ -31,9 +31,19 @@ inline bool MayAccess(ExecContext& cx, const AccessSite& site, uint64_t address,
   return FindAccessRange(cx, site, address, size_bytes);
 }
 
+// True if an element at `address` is where elements of its size must be.
+template <typename T>
+constexpr bool IsAligned(uint64_t address) {
+  return address % sizeof(T) == 0;
+}
+
 // Traps: MayAccess said no. `element` is the lane, -1 for a scalar.
 void TrapAccess(ExecContext& cx, const Instr& at, const AccessSite& site, uint64_t address, int64_t size_bytes,
                 int64_t element);
+
+// Traps: `address` is not a multiple of size_bytes.
+void TrapMisaligned(ExecContext& cx, const Instr& at, const AccessSite& site, uint64_t address, int64_t size_bytes,
+                    int64_t element);
 
 // Loads or stores one element at any alignment.
 template <typename T>

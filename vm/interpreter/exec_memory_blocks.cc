@@ -194,7 +194,9 @@ void AccessBox(ExecContext& cx, const Instr& at, const BoxPayload& payload, cons
   const size_t last = payload.extents.size() - 1;
   const int64_t n = inside.end[last] - inside.begin[last];
   const auto stride = static_cast<int64_t>(static_cast<uint64_t>(box.strides[last]) * static_cast<uint64_t>(size));
-  const bool is_safe = MayAccessBox(cx, payload, box, inside, size);
+  // Strides count elements, so all are aligned if the first is.
+  const bool is_aligned = box.base % static_cast<uint64_t>(size) == 0;
+  const bool is_safe = is_aligned && MayAccessBox(cx, payload, box, inside, size);
   ForEachRow(payload, box, inside, size, [&](uint64_t address, int64_t element) {
     if (is_safe) {
       row(address, stride, element, n);
@@ -206,6 +208,10 @@ void AccessBox(ExecContext& cx, const Instr& at, const BoxPayload& payload, cons
         TrapAccess(cx, at, payload.site, here, size, element + i);
         return false;
       }
+      if (!is_aligned) {
+        TrapMisaligned(cx, at, payload.site, here, size, element + i);
+        return false;
+      }
       row(here, stride, element + i, int64_t{1});
     }
     return true;
@@ -215,6 +221,7 @@ void AccessBox(ExecContext& cx, const Instr& at, const BoxPayload& payload, cons
 template <typename T>
 void LoadBox(ExecContext& cx, const Instr& at, const BoxPayload& payload, const Box& box, Padding padding, T* out) {
   const Inside inside = Clip(payload, box);
+  ++cx.reads;
   if (cx.observer != nullptr) ObserveBox(cx, at, payload, box, inside, sizeof(T), false);
   int64_t count = 1;
   for (int64_t extent : payload.extents) count *= extent;
@@ -334,11 +341,8 @@ void ExecDescReduce(ExecContext& cx, const Instr& at) {
   if (cx.observer != nullptr) ObserveBox(cx, at, payload, box, inside, combiner.element_bytes, true);
   AccessBox(cx, at, payload, box, inside, combiner.element_bytes,
             [&](uint64_t address, int64_t stride, int64_t element, int64_t n) {
-              for (int64_t i = 0; i < n && !cx.stop; ++i) {
+              for (int64_t i = 0; i < n; ++i) {
                 const uint64_t here = address + static_cast<uint64_t>(i * stride);
-                if (here % static_cast<uint64_t>(combiner.element_bytes) != 0) {
-                  return TrapMisaligned(cx, at, payload.site, here, combiner.element_bytes, element + i);
-                }
                 if (combiner.combine(here, values + (element + i) * combiner.element_bytes, nullptr)) ++cx.writes;
               }
             });

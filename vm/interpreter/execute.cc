@@ -19,6 +19,8 @@ namespace {
 
 // Programs that a deadlock report lists.
 constexpr size_t kMaxListed = 16;
+// Back edges between two looks at a function that is evaluated.
+constexpr int64_t kEvaluationSlice = 256;
 
 // A decoded kernel with memory for its programs.
 struct LoadedKernel {
@@ -142,6 +144,7 @@ absl::StatusCode StatusCodeOf(TrapKind kind) {
     case TrapKind::kInterrupted:
       return absl::StatusCode::kCancelled;
     case TrapKind::kDeadlock:
+    case TrapKind::kEndlessLoop:
       return absl::StatusCode::kAborted;
     case TrapKind::kUnsupported:
       return absl::StatusCode::kUnimplemented;
@@ -230,7 +233,8 @@ LaunchResult Launch(const Executable& executable, const LaunchRequest& request) 
 
 absl::StatusOr<std::vector<std::vector<uint8_t>>> EvaluateFunction(const Executable& executable,
                                                                    absl::string_view function,
-                                                                   absl::Span<const std::vector<uint8_t>> arguments) {
+                                                                   absl::Span<const std::vector<uint8_t>> arguments,
+                                                                   int64_t max_steps) {
   const Module& module = executable.module();
   const FunctionId id = module.FindFunction(function);
   if (id.is_none()) return absl::NotFoundError(absl::StrCat("the module has no function @", function));
@@ -246,16 +250,23 @@ absl::StatusOr<std::vector<std::vector<uint8_t>>> EvaluateFunction(const Executa
         absl::StrCat("@", function, ": argument ", i, " has ", arguments[i].size(), " bytes, not ", size));
   }
   TRIVET_ASSIGN_OR_RETURN(LoadedKernel* const loaded, static_cast<const LoadedModule&>(executable).Get(id, false));
-  const LaunchRequest request;
+  LaunchRequest request;
+  request.options.max_steps = max_steps;
   TurnTakingSink sink(nullptr);
   LaunchContext launch{*loaded->code, request, loaded->arenas, &sink};
   Program program(launch);
   for (size_t i = 0; i < arguments.size(); ++i) program.WriteParam(i, arguments[i]);
   program.Start(0);
-  Program::Outcome outcome;
-  do {
-    outcome = program.Resume(std::numeric_limits<int64_t>::max());
-  } while (outcome == Program::Outcome::kPreempted);
+  WaitDetector detector;
+  Program::Outcome outcome = Program::Outcome::kPreempted;
+  while (outcome == Program::Outcome::kPreempted) {
+    outcome = program.Resume(kEvaluationSlice);
+    if (outcome != Program::Outcome::kPreempted) break;
+    // Nobody else changes memory, so what waits never ends either; but then it runs into the limit.
+    const bool may_go_on = launch.watch.Permit(program) &&
+                           detector.Observe(program, 0, program.TakeWrites() > 0) != WaitDetector::Finding::kEndless;
+    if (!may_go_on) outcome = Program::Outcome::kTrapped;
+  }
   if (outcome == Program::Outcome::kTrapped) {
     const TrapReport report = DescribeTrap(program, fn);
     return absl::Status(StatusCodeOf(report.kind), report.message);

@@ -89,10 +89,16 @@ struct LaunchResult {
 // size, negative grid; traps of the kernel; deadlock, with each program's place.
 LaunchResult Launch(const Executable& executable, const LaunchRequest& request);
 
+// Ops that EvaluateFunction runs at most, unless told.
+inline constexpr int64_t kMaxEvaluationSteps = int64_t{1} << 24;
+
 // Runs one function (a helper without memory arguments) on values given as bytes in the frame's layout (types.h,
 // Type::value_bytes: elements contiguous, row major) and gives its results in the same form. For tests and folding.
+// Errors: unknown function, argument count or size; traps, of which a loop without end or more than max_steps ops are
+// two.
 absl::StatusOr<std::vector<std::vector<uint8_t>>> EvaluateFunction(const Executable& executable,
                                                                    absl::string_view function,
-                                                                   absl::Span<const std::vector<uint8_t>> arguments);
+                                                                   absl::Span<const std::vector<uint8_t>> arguments,
+                                                                   int64_t max_steps = kMaxEvaluationSteps);
 
 }  // namespace trivet::vm

@@ -15,7 +15,7 @@ LaunchWatch::LaunchWatch(const LaunchOptions& options) : options_(options), next
 
 bool LaunchWatch::Permit(Program& program) {
   if (options_.max_steps > 0 && steps() > options_.max_steps) {
-    program.SetTrap(TrapKind::kStepLimit, absl::StrCat("the launch ran more than ", options_.max_steps, " ops"));
+    program.SetTrap(TrapKind::kStepLimit, absl::StrCat("more than ", options_.max_steps, " ops were run, the limit"));
     return false;
   }
   if (!IsInterrupted()) return true;

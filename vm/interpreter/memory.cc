@@ -58,6 +58,23 @@ const Allocation* AllocationRegistry::Find(uint64_t address, int64_t size_bytes)
   return nullptr;
 }
 
+const Allocation* AllocationRegistry::FindOverlapping(uint64_t address, int64_t size_bytes) const {
+  const uint64_t last = address + static_cast<uint64_t>(size_bytes) - 1;
+  for (const Allocation& allocation : allocations_) {
+    if (allocation.storage_bytes > 0 && allocation.storage_base <= last && EndOf(allocation) > address) {
+      return &allocation;
+    }
+  }
+  return nullptr;
+}
+
+bool AllocationRegistry::Overlaps(uint64_t address, int64_t size_bytes) const {
+  const uint64_t last = address + static_cast<uint64_t>(size_bytes) - 1;
+  const auto next = std::partition_point(readable_.begin(), readable_.end(),
+                                         [&](const MemoryRange& range) { return range.end <= address; });
+  return next != readable_.end() && next->begin <= last;
+}
+
 const Allocation* AllocationRegistry::FindNearest(uint64_t address) const {
   const Allocation* nearest = nullptr;
   uint64_t least = ~uint64_t{0};

@@ -51,6 +51,10 @@ class AllocationRegistry {
   const MemoryRange* FindRange(uint64_t address, int64_t size_bytes, bool for_writing) const;
   // The allocation whose storage holds [address, address + size), or nullptr.
   const Allocation* Find(uint64_t address, int64_t size_bytes) const;
+  // The first allocation of whose storage [address, address + size) holds some byte, or nullptr. Requires size > 0.
+  const Allocation* FindOverlapping(uint64_t address, int64_t size_bytes) const;
+  // True if there is one. Fast.
+  bool Overlaps(uint64_t address, int64_t size_bytes) const;
   // The allocation nearest to `address`, for messages; nullptr if there is none.
   const Allocation* FindNearest(uint64_t address) const;
   // The allocation of this name, or nullptr.

@@ -91,6 +91,8 @@ class Program {
   uint32_t pc() const { return cx_.pc; }
   // Changes of memory and prints since the last call.
   uint64_t TakeWrites();
+  // Loads and atomics, changes of memory and prints so far.
+  uint64_t num_accesses() const { return cx_.reads + cx_.writes; }
   // Of all that decides how it goes on, except memory.
   uint64_t HashState() const;
   void set_compare_stores() { cx_.compare_stores = true; }

@@ -117,7 +117,12 @@ bool InterleavedScheduler::Step(size_t i, ScheduleResult* result) {
     Remove(i);
     return true;
   }
-  if (task.detector.Observe(program, version_, has_written)) {
+  const WaitDetector::Finding finding = task.detector.Observe(program, version_, has_written);
+  if (finding == WaitDetector::Finding::kEndless) {
+    result->trapped = std::move(task.program);
+    return false;
+  }
+  if (finding == WaitDetector::Finding::kWaits) {
     task.waits_at = version_;
     task.is_counted = true;
     ++num_waiting_;

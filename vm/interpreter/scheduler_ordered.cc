@@ -174,7 +174,9 @@ OrderedScheduler::End OrderedScheduler::RunTask(ScheduledTask& task) {
     if (!launch_.watch.Permit(program)) return End::kTrapped;
     const bool has_written = Publish(program);
     const uint64_t version = version_.load();
-    if (task.detector.Observe(program, version, has_written)) {
+    const WaitDetector::Finding finding = task.detector.Observe(program, version, has_written);
+    if (finding == WaitDetector::Finding::kEndless) return End::kTrapped;
+    if (finding == WaitDetector::Finding::kWaits) {
       task.has_waited = true;
       if (task.is_counted && task.waits_at == version) return End::kWaits;
       const std::lock_guard lock(mutex_);

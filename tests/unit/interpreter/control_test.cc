@@ -212,5 +212,56 @@ func @plus(%a: i64, %b: i64) -> i64 {
   EXPECT_EQ(out, std::vector<int64_t>(3, 499500));
 }
 
+TEST(ControlTest, AnEvaluationWithoutEndIsAnError) {
+  constexpr char kText[] = R"(
+func @counts(%0: i64) -> i64 {
+  %true = constant true : i1
+  %1 = constant 1 : i64
+  %r = while %0 : i64 {
+  ^(%i: i64):
+    condition %true, %i
+  } do {
+  ^(%j: i64):
+    %k = addi %j, %1
+    yield %k
+  }
+  return %r
+}
+func @stands(%0: i64) -> i64 {
+  %true = constant true : i1
+  %r = while %0 : i64 {
+  ^(%i: i64):
+    condition %true, %i loc("fold.py":3:5)
+  } do {
+  ^(%j: i64):
+    yield %j
+  }
+  return %r
+}
+func @ends(%n: i64) -> i64 {
+  %0 = constant 0 : i64
+  %1 = constant 1 : i64
+  %r = for %0, %n, %1, %0 : i64 {
+  ^(%i: i64, %x: i64):
+    %y = addi %x, %i
+    yield %y
+  }
+  return %r
+}
+)";
+  const auto executable = Executable::Load(*Parse(kText));
+  ASSERT_TRUE(executable.ok());
+  const auto evaluate = [&](const char* name, int64_t argument) {
+    const std::vector<Bytes> arguments{ToBytes(std::vector<int64_t>{argument})};
+    return EvaluateFunction(**executable, name, arguments, /*max_steps=*/100'000);
+  };
+  EXPECT_EQ(evaluate("counts", 0).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(evaluate("counts", 0).status().message()), HasSubstr("more than 100000 ops were run"));
+  EXPECT_THAT(std::string(evaluate("stands", 0).status().message()),
+              HasSubstr("fold.py:3:5 in @stands: the loop never ends"));
+  ASSERT_TRUE(evaluate("ends", 1000).ok());
+  EXPECT_EQ(FromBytes<int64_t>((*evaluate("ends", 1000))[0])[0], 499500);
+}
+
 }  // namespace
 }  // namespace trivet::vm

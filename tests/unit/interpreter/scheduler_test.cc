@@ -242,6 +242,48 @@ kernel @k(%flag: ptr<i32>, %other: ptr<i32>) {
   }
 }
 
+// Such a loop ends neither when memory changes nor otherwise, so it is not said to wait.
+TEST(SchedulerTest, ALoopThatNeitherReadsNorChangesAnythingIsEndless) {
+  // Program 1 spins; the others change memory all the while, and it stores what is there.
+  constexpr char kSpins[] = R"(
+kernel @k(%x: ptr<i32>, %y: ptr<i32>) {
+  %true = constant true : i1
+  %1 = constant 1 : i32
+  %id = program_id axis=0 : i32
+  %spins = cmpi %id, %1 predicate=eq : i1
+  %r = while %1 : i32 {
+  ^(%i: i32):
+    condition %true, %i loc("spin.py":7:3)
+  } do {
+  ^(%j: i32):
+    if %spins {
+      store %y, %1
+      yield
+    } else {
+      %old = atomic_rmw %x, %1 kind=add : i32
+      yield
+    }
+    yield %j loc("spin.py":8:5)
+  }
+  return
+}
+)";
+  for (Schedule schedule : kSchedules) {
+    std::vector<int32_t> x{0}, y{0};
+    TextKernel kernel(kSpins);
+    kernel.Array("x", x, DType::kI32).Array("y", y, DType::kI32);
+    kernel.request.options.threads = 2;
+    kernel.request.options.max_steps = 100'000'000;
+    const LaunchResult result = kernel.Run(3, schedule);
+    ASSERT_TRUE(result.trap.has_value());
+    EXPECT_EQ(result.trap->kind, TrapKind::kEndlessLoop) << result.trap->message;
+    EXPECT_EQ(result.trap->program_id[0], 1);
+    EXPECT_EQ(result.trap->location, "spin.py:7:3");
+    EXPECT_THAT(result.trap->message,
+                ::testing::HasSubstr("the loop never ends: it neither reads memory nor changes anything"));
+  }
+}
+
 TEST(SchedulerTest, ALongLoopIsNoDeadlock) {
   for (Schedule schedule : kSchedules) {
     std::vector<int32_t> out{0};
@@ -297,21 +339,6 @@ TEST(SchedulerTest, ASeedRepeatsExactly) {
 }
 
 TEST(SchedulerTest, StopsAtTheStepLimitAndWhenInterrupted) {
-  constexpr char kForever[] = R"(
-kernel @k() {
-  %0 = constant 0 : i32
-  %1 = constant 1 : i32
-  %true = constant true : i1
-  while %0 {
-  ^(%i: i32):
-    condition %true
-  } do {
-    %j = program_id axis=0 : i32
-    yield %j
-  }
-  return
-}
-)";
   constexpr char kCounting[] = R"(
 kernel @k() {
   %0 = constant 0 : i64
@@ -329,11 +356,12 @@ kernel @k() {
 }
 )";
   for (Schedule schedule : kSchedules) {
-    TextKernel limited(kForever);
+    TextKernel limited(kCounting);
     limited.request.options.max_steps = 1000;
     LaunchResult result = limited.Run(2, schedule);
     ASSERT_TRUE(result.trap.has_value());
-    EXPECT_THAT(result.trap->kind, ::testing::AnyOf(TrapKind::kStepLimit, TrapKind::kDeadlock));
+    EXPECT_EQ(result.trap->kind, TrapKind::kStepLimit);
+    EXPECT_THAT(result.trap->message, ::testing::HasSubstr("more than 1000 ops were run, the limit"));
     EXPECT_LT(result.steps, 10000);
 
     TextKernel interrupted(kCounting);
