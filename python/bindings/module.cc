@@ -169,6 +169,7 @@ const char* ErrorClassOf(vm::TrapKind kind) {
     case vm::TrapKind::kReadOnly:
     case vm::TrapKind::kMisaligned:
     case vm::TrapKind::kZeroStep:
+    case vm::TrapKind::kEndlessLoop:
     case vm::TrapKind::kStepLimit:
     case vm::TrapKind::kInterrupted:
     case vm::TrapKind::kUnsupported:
