@@ -7,6 +7,7 @@
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 import types
 
@@ -46,9 +47,21 @@ class _Finder(importlib.abc.MetaPathFinder):
 _finder = _Finder()
 
 
-def activate():
-    """From now on ``import triton`` and its submodules give Trivet's. Doing it twice does no harm."""
+def activate(for_children: bool = False) -> types.ModuleType:
+    """From now on ``import triton`` and its submodules give Trivet's. Doing it twice does no harm.
+
+    Args:
+        for_children: also in Python processes that this one starts (through PYTHONPATH, and sys.path, which multiprocessing
+            hands on).
+    """
     import trivet
+
+    if for_children:
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_in")
+        inherited = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry != folder]
+        if folder not in sys.path:
+            sys.path.insert(1, folder)  # where Python puts what PYTHONPATH says
+        os.environ["PYTHONPATH"] = os.pathsep.join([folder, *inherited])
 
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
@@ -62,7 +75,7 @@ def activate():
 
 def pytest_load_initial_conftests(early_config, parser, args):
     """Hook of pytest: runs before any conftest.py is imported."""
-    activate()
+    activate(for_children=True)
 
 
 class _CallableModule(types.ModuleType):

@@ -3,16 +3,20 @@
 Exit codes: 0 done, 1 the input is wrong or the kernel failed, 2 the command line is wrong.
 """
 
+from __future__ import annotations
+
 import argparse
 import importlib.util
 import os
 import pathlib
-import runpy
 import sys
+from collections.abc import Callable, Sequence
 
 from . import _trivet, errors, knobs, signatures
 from .language import core
 from .version import TRIVET_VERSION
+
+_MAGIC = b"\x89TVBC\n\x1a\n"  # vm/bytecode/file_format.h
 
 _DESCRIPTION = """\
 Trivet runs Triton kernels without a GPU.
@@ -37,13 +41,13 @@ one for each parameter, in order:
   1000  0.5  True          a scalar"""
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line. Gives the exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
     # What follows `run SCRIPT.py` belongs to the script, options included.
-    script = _script_call(argv)
-    if script is not None:
-        return _run_script(*script)
+    program = _program_call(argv)
+    if program is not None:
+        return program()
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.command is None:
@@ -56,39 +60,51 @@ def main(argv=None):
         return 1
 
 
-def _script_call(argv):
-    """(script or -m module, its arguments, is_module) if this is `run` of a Python program, else None."""
-    if len(argv) < 2 or argv[0] != "run":
+# Options of `run` for Python programs: they stand before the program.
+_PROGRAM_OPTIONS = {"--bench-points": "TRIVET_BENCH_POINTS", "--target": "TRIVET_TARGET"}
+
+
+def _program_call(argv: list[str]) -> Callable[[], int] | None:
+    """What runs the Python program that this command line names; None if it is another command, or `run` of a bytecode file."""
+    if argv[:1] != ["run"]:
         return None
-    for option, variable in (("--bench-points", "TRIVET_BENCH_POINTS"), ("--target", "TRIVET_TARGET")):
-        if argv[1] == option and len(argv) > 3:
-            call = _script_call(["run", *argv[3:]])
-            if call is not None:
-                os.environ[variable] = argv[2]
-            return call
-    if argv[1] == "-m" and len(argv) > 2:
-        return argv[2], argv[3:], True
-    if argv[1].endswith(".py"):
-        return argv[1], argv[2:], False
-    return None
+    rest, settings = argv[1:], {}
+    while len(rest) > 1 and rest[0].partition("=")[0] in _PROGRAM_OPTIONS:
+        option, equals, value = rest[0].partition("=")
+        settings[_PROGRAM_OPTIONS[option]] = value if equals else rest[1]
+        rest = rest[1 if equals else 2 :]
+    call = _program(rest)
+    if call is not None:
+        os.environ.update(settings)
+    return call
 
 
-def _run_script(script, rest, is_module):
-    from . import as_triton
+def _program(words: list[str]) -> Callable[[], int] | None:
+    from . import programs
 
-    as_triton.activate()
-    if is_module:
-        sys.argv = [script, *rest]
-        sys.path.insert(0, os.getcwd())
-        runpy.run_module(script, run_name="__main__", alter_sys=True)
-        return 0
-    if not os.path.exists(script):
-        print(f"trivet run: no such file: {script}", file=sys.stderr)
-        return 1
-    sys.argv = [script, *rest]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
-    runpy.run_path(script, run_name="__main__")
-    return 0
+    if not words:
+        return None
+    first, rest = words[0], words[1:]
+    if first == "-m" and rest:
+        return lambda: programs.run_module(rest[0], rest[1:])
+    if first == "-c" and rest:
+        return lambda: programs.run_text("<string>", rest[0], "-c", rest[1:])
+    if first == "-":
+        return lambda: programs.run_text("<stdin>", sys.stdin.read(), "-", rest)
+    if first.startswith("-") or _is_bytecode(first):
+        return None
+    return lambda: programs.run_script(first, rest)
+
+
+def _is_bytecode(path: str) -> bool:
+    """Whether the file holds tile bytecode, by its name or its first bytes."""
+    if path.endswith((".tvbc", ".tvt")):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def _parser():
@@ -257,6 +273,8 @@ def _read_module(path):
     with open(path, "rb") as file:
         data = file.read()
     try:
+        if path.endswith(".tvt"):
+            return _trivet.parse(data.decode(), path)
         return _trivet.read(data)
     except (ValueError, RuntimeError) as error:
         raise ValueError(f"{path}: {error}") from None

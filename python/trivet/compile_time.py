@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .language import core
+from .pickling import PickledByName
 
 
-class ConstexprFunction:
+class ConstexprFunction(PickledByName):
     """A Python function that kernels may call with compile-time values; made by ``@constexpr_function``."""
 
     is_compile_time = True

@@ -23,6 +23,9 @@ class CompileError(TrivetError):
         self.error_message = self.diagnostics[0][3] if self.diagnostics else ""
         super().__init__("\n\n".join(texts) if texts else f"{kernel} can't be compiled")
 
+    def __reduce__(self) -> tuple[type, tuple[list[tuple[str, int, int, str, str]], str]]:
+        return type(self), (self.diagnostics, self.kernel)
+
 
 class CompileTimeAssertionFailure(CompileError):
     """The first thing wrong with a kernel is a ``static_assert`` that does not hold."""

@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .pickling import PickledByName
 
-class KernelInterface:
+
+class KernelInterface(PickledByName):
     """What can be launched as ``kernel[grid](...)``: ``run`` does the work."""
 
     run: Callable[..., Any]
