@@ -206,7 +206,7 @@ int64_t ShuffleCost(const ShufflePlan& plan, int element_bits) {
 
 int64_t SharedCost(const SharedPlan& plan) {
   int64_t cost = 0;
-  for (const SharedAccess* side : {&plan.store, &plan.load}) {
+  for (const ScratchAccess* side : {&plan.store, &plan.load}) {
     for (const auto& groups : side->rounds) cost += 2 * side->wavefronts * static_cast<int64_t>(groups.size());
   }
   // Two barriers a round, and nothing to do between them but wait for the memory.
@@ -235,7 +235,7 @@ ConversionPlan PlanConversion(const TileLayout& from, const TileLayout& to, int 
     for (int k : shuffles->results) plan.registers.push_back(shuffles->source_registers[static_cast<size_t>(k)]);
     return plan;
   }
-  SharedPlan shared = PlanShared(from, to, element_bits, options.max_shared_bytes);
+  SharedPlan shared = PlanShared(from, to, element_bits, options);
   shared.within_warp = stays_in_warp && shared.idle_store_threads >> kLaneBits == 0;
   if (shuffles && options.allow_shuffles && ShuffleCost(*shuffles, element_bits) <= SharedCost(shared)) {
     plan.kind = ConversionKind::kShuffles;
@@ -266,9 +266,10 @@ std::string ConversionPlan::ToString() const {
                           "} to {", absl::StrJoin(shuffles.results, ", "), "}");
     }
     case ConversionKind::kShared: {
-      const auto side = [](const SharedAccess& access) {
-        return absl::StrCat(access.rounds.front().size(), " x ", access.vector_elements, " elements, ",
-                            access.wavefronts, " wavefronts each");
+      const auto side = [](const ScratchAccess& access) {
+        const char* const names[] = {"", "matrix ", "transposed matrix "};
+        return absl::StrCat(names[static_cast<int>(access.instruction)], access.rounds.front().size(), " x ",
+                            access.vector_elements, " elements, ", access.wavefronts, " wavefronts each");
       };
       return absl::StrCat("shared ", shared.bytes, " bytes, ", shared.store.rounds.size(), " rounds; store ",
                           side(shared.store), "; load ", side(shared.load), "; offsets ", shared.offsets.ToString());

@@ -75,18 +75,26 @@ struct ShufflePlan {
 //
 // of the scratch memory, a multiple of the vector's size. `added` has no bit in common with the rest, so it may be the
 // immediate offset of an address; few different `xored` remain, often only 0.
-struct SharedAccess {
+//
+// With kMatrix and kMatrixTransposed that byte is the one that the thread passes to ldmatrix or stmatrix (PTX ISA;
+// shape m8n8, b16; of 1, 2 or 4 matrices, vector_elements / 2; transposed: .trans), and a group is what the instruction
+// moves: registers 2 i and 2 i + 1 are the lower and upper half of its i-th 32-bit operand. The threads of a warp take
+// part together.
+struct ScratchAccess {
+  enum class Instruction { kVector, kMatrix, kMatrixTransposed };
   struct Group {
     std::vector<int> registers;  // vector_elements of them, the one at the lowest address first
     uint32_t xored = 0;
     uint32_t added = 0;
   };
 
+  Instruction instruction = Instruction::kVector;
   int vector_elements = 1;
   std::vector<uint32_t> thread_offsets;
   std::vector<std::vector<Group>> rounds;  // groups of each round; as many in each
-  int wavefronts = 0;  // of one warp for one group: 1 is free of conflicts if the vector is at most 4 bytes wide
+  int wavefronts = 0;                      // of one warp for one group; see BankWavefronts
 };
+using SharedAccess = ScratchAccess;
 
 // kShared, carried out in rounds. In each round r:
 //
@@ -104,8 +112,8 @@ struct SharedPlan {
   bool within_warp = false;
   uint32_t idle_store_threads = 0;
   uint32_t repeated_registers = 0;
-  SharedAccess store;
-  SharedAccess load;
+  ScratchAccess store;
+  ScratchAccess load;
   // Element -> byte within the scratch memory: a swizzle of the row-major order. Bits of the element that count the
   // rounds map to 0.
   LinearLayout offsets;
@@ -123,6 +131,8 @@ struct ConversionPlan {
 struct ConversionOptions {
   int64_t max_shared_bytes = 64 * 1024;  // more rounds are made above this, where that is possible
   bool allow_shuffles = true;
+  bool allow_ldmatrix = false;  // sm_75 and later; see ScratchAccess
+  bool allow_stmatrix = false;  // sm_90 and later
 };
 
 // The plan for tiles with elements of `element_bits` (1, 8, 16, 32 or 64). Requires equal shapes and numbers of warps.

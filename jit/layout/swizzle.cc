@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "vm/base/check.h"
 
 namespace trivet::jit {
 namespace {
 
-constexpr int kWordBits = 2;       // log2 of the bytes in a word of a bank
-constexpr int kBankEnd = 7;        // offset bits [kWordBits, kBankEnd) are the bank
-constexpr int kMaxAccessBits = 4;  // log2 of the bytes that a thread can access at once
+constexpr int kWordBits = 2;  // log2 of the bytes in a word of a bank
+constexpr int kBankEnd = 7;   // offset bits [kWordBits, kBankEnd) are the bank
+constexpr int kMaxAccessBytes = 16;
 
 uint32_t MaskOf(const std::vector<uint32_t>& bases) {
   uint32_t mask = 0;
@@ -27,39 +29,84 @@ std::vector<uint32_t> BitsOf(uint32_t mask) {
   return bits;
 }
 
-// The lane bits whose threads access in the same moment, each accessing 2^access_bits bytes.
-uint32_t SimultaneousLanes(const TileLayout& layout, int access_bits) {
-  const int count = std::min(kLaneBits, kBankEnd - access_bits);
+// What one instruction of a thread accesses, in bits of the element's index.
+struct Access {
+  using Instruction = ScratchAccess::Instruction;
+  Instruction instruction = Instruction::kVector;
+  std::vector<uint32_t> group;  // bits that count the registers of one access
+  std::vector<uint32_t> lanes;  // for each bit of the lane, how the address that it passes depends on it; or 0
+  uint32_t idle_lanes = 0;      // lanes with one of these bits pass no address
+  int bytes = 4;                // at each address
+};
+
+// The longest vector that begins with the bits of `vector` and is in registers of one thread.
+Access VectorAccess(const TileLayout& layout, const std::vector<uint32_t>& vector, int element_bytes) {
+  Access access;
+  const uint32_t registers = MaskOf(layout.register_bases());
+  for (uint32_t bit : vector) {
+    if ((bit & registers) == 0) break;
+    access.group.push_back(bit);
+  }
+  access.lanes = layout.lane_bases();
+  access.bytes = element_bytes << access.group.size();
+  return access;
+}
+
+// An access by ldmatrix or stmatrix, and the vector that it needs; see the head of swizzle.h.
+struct MatrixAccess {
+  Access access;
+  std::vector<uint32_t> vector;
+};
+std::optional<MatrixAccess> FindMatrixAccess(const TileLayout& layout, bool is_transposed) {
+  const std::vector<uint32_t>& lanes = layout.lane_bases();
+  std::vector<uint32_t> registers;
+  for (uint32_t base : layout.register_bases()) {
+    if (base != 0) registers.push_back(base);
+  }
+  if (registers.empty()) return std::nullopt;
+  const std::vector<uint32_t> pair = {registers[0], lanes[0], lanes[1]}, others = {lanes[2], lanes[3], lanes[4]};
+  MatrixAccess out;
+  out.vector = is_transposed ? others : pair;
+  if (std::find(out.vector.begin(), out.vector.end(), 0u) != out.vector.end()) return std::nullopt;
+  out.access.instruction = is_transposed ? Access::Instruction::kMatrixTransposed : Access::Instruction::kMatrix;
+  out.access.lanes = is_transposed ? pair : others;
+  out.access.group = {registers[0]};
+  for (size_t i = 1; i <= 2; ++i) {
+    if (i < registers.size()) {
+      out.access.group.push_back(registers[i]);
+      out.access.lanes.push_back(registers[i]);
+    } else {
+      out.access.idle_lanes |= uint32_t{1} << out.access.lanes.size();
+      out.access.lanes.push_back(0);
+    }
+  }
+  out.access.bytes = 16;
+  return out;
+}
+
+// The lane bits that differ between the addresses of one moment.
+uint32_t SimultaneousLanes(const Access& access) {
+  const int count = std::min(kLaneBits, kBankEnd - std::countr_zero(static_cast<uint32_t>(access.bytes)));
   uint32_t mask = 0;
-  for (int i = 0; i < count; ++i) mask |= layout.lane_bases()[static_cast<size_t>(i)];
+  for (int i = 0; i < count; ++i) mask |= access.lanes[static_cast<size_t>(i)];
   return mask;
 }
 
-// A choice of the vector bits, and the offsets that follow.
+// A choice of the vector bits and of how each side accesses them.
 struct Candidate {
   std::vector<uint32_t> vector;  // bits of the element's index that become the lowest bits of the offset
-  uint32_t rounds = 0;           // bits that count the rounds
-  int store_bits = 0;            // how many of `vector` one store covers
-  int load_bits = 0;
-  LinearLayout offsets;
+  Access store;
+  Access load;
 };
 
-int CoveredBits(const std::vector<uint32_t>& vector, uint32_t registers) {
-  int covered = 0;
-  while (static_cast<size_t>(covered) < vector.size() && (vector[static_cast<size_t>(covered)] & registers) != 0)
-    ++covered;
-  return covered;
-}
-
-// Gives each element bit its place; see the head of swizzle.h. `element_shift` is log2 of the bytes of an element.
-LinearLayout AssignOffsets(const Candidate& choice, int index_bits, int element_shift, uint32_t store_lanes,
-                           uint32_t load_lanes) {
+// Gives each element bit its place; see the head of swizzle.h. `element_shift` is log2 of the bytes of an element,
+// `rounds` the bits that have none.
+LinearLayout AssignOffsets(const Candidate& choice, int index_bits, int element_shift, uint32_t rounds) {
   const uint32_t vector = MaskOf(choice.vector);
-  const uint32_t rest = ((uint64_t{1} << index_bits) - 1) & ~vector & ~choice.rounds;
-  const uint32_t store = store_lanes & rest, load = load_lanes & rest;
+  const uint32_t rest = static_cast<uint32_t>((uint64_t{1} << index_bits) - 1) & ~vector & ~rounds;
+  const uint32_t store = SimultaneousLanes(choice.store) & rest, load = SimultaneousLanes(choice.load) & rest;
   const int vector_end = element_shift + static_cast<int>(choice.vector.size());
-  const int bank_room = kBankEnd - vector_end;
-  int rows = std::max(0, std::popcount(rest) - bank_room);
+  int rows = std::max(0, std::popcount(rest) - (kBankEnd - vector_end));
 
   std::vector<uint32_t> offset_of(static_cast<size_t>(index_bits));
   const auto place = [&](uint32_t bit, uint32_t offset) {
@@ -99,64 +146,122 @@ LinearLayout AssignOffsets(const Candidate& choice, int index_bits, int element_
   return LinearLayout(std::move(offset_of), shift);
 }
 
-// The accesses of one side. `registers` are the bits of the element's index that the layout has in registers.
-SharedAccess MakeAccess(const TileLayout& layout, const Candidate& choice, int vector_bits, int element_bytes,
-                        uint32_t idle_threads) {
-  SharedAccess access;
-  access.vector_elements = 1 << vector_bits;
-  for (const auto* bases : {&layout.lane_bases(), &layout.warp_bases()}) {
-    for (uint32_t base : *bases) access.thread_offsets.push_back(choice.offsets.Apply(base));
+// All sums of the given bits, counting up.
+std::vector<uint32_t> SumsOf(const std::vector<uint32_t>& bits) {
+  std::vector<uint32_t> sums = {0};
+  for (uint32_t bit : bits) {
+    const size_t half = sums.size();
+    for (size_t i = 0; i < half; ++i) sums.push_back(sums[i] | bit);
   }
-  const uint32_t support = MaskOf(access.thread_offsets);
+  return sums;
+}
 
-  const std::vector<uint32_t> vector(choice.vector.begin(), choice.vector.begin() + vector_bits);
-  const uint32_t registers = MaskOf(layout.register_bases());
-  // All sums of the given bits, counting up.
-  const auto sums = [](const std::vector<uint32_t>& bits) {
-    std::vector<uint32_t> out = {0};
-    for (uint32_t bit : bits) {
-      const size_t half = out.size();
-      for (size_t i = 0; i < half; ++i) out.push_back(out[i] | bit);
-    }
-    return out;
-  };
-  for (uint32_t round : sums(BitsOf(choice.rounds))) {
-    std::vector<SharedAccess::Group>& groups = access.rounds.emplace_back();
-    for (uint32_t group_element : sums(BitsOf(registers & ~MaskOf(vector) & ~choice.rounds))) {
-      SharedAccess::Group& group = groups.emplace_back();
-      for (uint32_t in_vector : sums(vector)) {
-        group.registers.push_back(layout.FindRegister(round | group_element | in_vector));
+// The accesses of one side. Threads with bits of `idle_threads` take no part.
+ScratchAccess MakeAccess(const TileLayout& layout, const Access& access, const LinearLayout& offsets, uint32_t rounds,
+                         uint32_t idle_threads) {
+  ScratchAccess out;
+  out.instruction = access.instruction;
+  out.vector_elements = 1 << access.group.size();
+  for (const auto* bases : {&access.lanes, &layout.warp_bases()}) {
+    for (uint32_t base : *bases) out.thread_offsets.push_back(offsets.Apply(base));
+  }
+  const uint32_t support = MaskOf(out.thread_offsets);
+  const uint32_t repeated = MaskOf(layout.register_bases()) & ~MaskOf(access.group) & ~rounds;
+  for (uint32_t round : SumsOf(BitsOf(rounds))) {
+    std::vector<ScratchAccess::Group>& groups = out.rounds.emplace_back();
+    for (uint32_t first : SumsOf(BitsOf(repeated))) {
+      ScratchAccess::Group& group = groups.emplace_back();
+      for (uint32_t in_group : SumsOf(access.group)) {
+        group.registers.push_back(layout.FindRegister(round | first | in_group));
       }
-      const uint32_t offset = choice.offsets.Apply(group_element);
+      const uint32_t offset = offsets.Apply(first);
       group.xored = offset & support;
       group.added = offset & ~support;
     }
   }
 
-  std::vector<int64_t> offsets;
+  std::vector<int64_t> addresses;
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    int64_t offset = 0;
+    int64_t address = 0;
     for (size_t i = 0; i < kLaneBits; ++i) {
-      if ((lane >> i & 1) != 0) offset ^= access.thread_offsets[i];
+      if ((lane >> i & 1) != 0) address ^= out.thread_offsets[i];
     }
-    offsets.push_back((lane & idle_threads) == 0 ? offset : -1);
+    addresses.push_back((lane & (idle_threads | access.idle_lanes)) == 0 ? address : -1);
   }
-  access.wavefronts = BankWavefronts(offsets, element_bytes << vector_bits);
-  return access;
+  out.wavefronts = BankWavefronts(addresses, access.bytes);
+  return out;
 }
 
-int64_t Wavefronts(const SharedAccess& access) {
-  return access.wavefronts * static_cast<int64_t>(access.rounds.front().size());
+// What to minimise: wavefronts first, then instructions; the fewest rounds come with them.
+int64_t Cost(const ScratchAccess& side) {
+  const int64_t groups = static_cast<int64_t>(side.rounds.size() * side.rounds.front().size());
+  return groups * (4 * side.wavefronts + 1);
+}
+
+// The vectors worth trying. They begin with bits that are registers on both sides. After them, one side may have some
+// more: bits that are lanes of the other side first, since lanes that access neighbours don't conflict.
+std::vector<Candidate> VectorCandidates(const TileLayout& from, const TileLayout& to, int element_bytes) {
+  const uint32_t common = MaskOf(from.register_bases()) & MaskOf(to.register_bases());
+  const size_t most = static_cast<size_t>(std::countr_zero(static_cast<uint32_t>(kMaxAccessBytes / element_bytes)));
+  std::vector<Candidate> out;
+  const auto add = [&](const TileLayout& wider, const TileLayout& other) {
+    const uint32_t extra = MaskOf(wider.register_bases()) & ~common;
+    const uint32_t other_lanes = MaskOf(other.lane_bases());
+    std::vector<uint32_t> bits = BitsOf(common);
+    for (uint32_t mask : {extra & other_lanes, extra & ~other_lanes}) {
+      for (uint32_t bit : BitsOf(mask)) bits.push_back(bit);
+    }
+    if (bits.size() > most) bits.resize(most);
+    for (;; bits.pop_back()) {
+      out.push_back({.vector = bits,
+                     .store = VectorAccess(from, bits, element_bytes),
+                     .load = VectorAccess(to, bits, element_bytes)});
+      if (bits.empty()) break;
+    }
+  };
+  add(from, to);
+  add(to, from);
+  return out;
+}
+
+// The choices with ldmatrix, stmatrix, or both when they need the same vector.
+std::vector<Candidate> MatrixCandidates(const TileLayout& from, const TileLayout& to,
+                                        const ConversionOptions& options) {
+  std::vector<Candidate> out;
+  std::vector<MatrixAccess> stores, loads;
+  for (bool is_transposed : {false, true}) {
+    // All lanes of stmatrix store: none may have a copy of what another has.
+    const bool has_copies = from.FreeThreadBits() % kWarpSize != 0;
+    if (options.allow_stmatrix && !has_copies) {
+      if (auto access = FindMatrixAccess(from, is_transposed)) stores.push_back(*std::move(access));
+    }
+    if (options.allow_ldmatrix) {
+      if (auto access = FindMatrixAccess(to, is_transposed)) loads.push_back(*std::move(access));
+    }
+  }
+  constexpr int kElementBytes = 2;
+  for (const MatrixAccess& load : loads) {
+    for (const MatrixAccess& store : stores) {
+      if (store.vector != load.vector) continue;
+      out.push_back({.vector = load.vector, .store = store.access, .load = load.access});
+    }
+    out.push_back(
+        {.vector = load.vector, .store = VectorAccess(from, load.vector, kElementBytes), .load = load.access});
+  }
+  for (const MatrixAccess& store : stores) {
+    out.push_back(
+        {.vector = store.vector, .store = store.access, .load = VectorAccess(to, store.vector, kElementBytes)});
+  }
+  return out;
 }
 
 }  // namespace
 
-SharedPlan PlanShared(const TileLayout& from, const TileLayout& to, int element_bits, int64_t max_shared_bytes) {
+SharedPlan PlanShared(const TileLayout& from, const TileLayout& to, int element_bits,
+                      const ConversionOptions& options) {
   const int element_bytes = std::max(1, element_bits / 8);
   const int element_shift = std::countr_zero(static_cast<uint32_t>(element_bytes));
   const int index_bits = std::countr_zero(static_cast<uint64_t>(from.num_elements()));
-  const uint32_t from_registers = MaskOf(from.register_bases());
-  const uint32_t to_registers = MaskOf(to.register_bases());
 
   SharedPlan plan;
   plan.element_bytes = element_bytes;
@@ -165,47 +270,30 @@ SharedPlan PlanShared(const TileLayout& from, const TileLayout& to, int element_
     if (to.register_bases()[i] == 0) plan.repeated_registers |= uint32_t{1} << i;
   }
 
-  // Vectors begin with bits that are registers on both sides. After them, one side may have some more: bits that are
-  // lanes of the other side first, since lanes that access neighbours don't conflict.
-  const std::vector<uint32_t> common = BitsOf(from_registers & to_registers);
-  const auto wider = [&](uint32_t registers, const TileLayout& other) {
-    std::vector<uint32_t> bits = common;
-    const uint32_t extra = registers & ~(from_registers & to_registers);
-    const uint32_t other_lanes = MaskOf(other.lane_bases());
-    for (uint32_t bit : BitsOf(extra & other_lanes)) bits.push_back(bit);
-    for (uint32_t bit : BitsOf(extra & ~other_lanes)) bits.push_back(bit);
-    return bits;
-  };
+  // The first of equal cost is taken: with matrix accesses, the halves of an operand arrive in one register.
+  std::vector<Candidate> candidates;
+  if (element_bits == 16) candidates = MatrixCandidates(from, to, options);
+  for (Candidate& candidate : VectorCandidates(from, to, element_bytes)) candidates.push_back(std::move(candidate));
   int64_t best_cost = -1;
-  for (const std::vector<uint32_t>& bits : {wider(from_registers, to), wider(to_registers, from)}) {
-    const int most = std::min<int>(static_cast<int>(bits.size()), kMaxAccessBits - element_shift);
-    for (int width = most; width >= 0; --width) {
-      Candidate choice;
-      choice.vector.assign(bits.begin(), bits.begin() + width);
-      choice.store_bits = CoveredBits(choice.vector, from_registers);
-      choice.load_bits = CoveredBits(choice.vector, to_registers);
-      // Rounds count registers of both sides, the highest first.
-      int64_t bytes = from.num_elements() * element_bytes;
-      std::vector<uint32_t> countable = BitsOf(from_registers & to_registers & ~MaskOf(choice.vector));
-      for (; bytes > max_shared_bytes && !countable.empty(); countable.pop_back(), bytes /= 2) {
-        choice.rounds |= countable.back();
-      }
-      choice.offsets =
-          AssignOffsets(choice, index_bits, element_shift, SimultaneousLanes(from, element_shift + choice.store_bits),
-                        SimultaneousLanes(to, element_shift + choice.load_bits));
-      SharedAccess store = MakeAccess(from, choice, choice.store_bits, element_bytes, plan.idle_store_threads);
-      SharedAccess load = MakeAccess(to, choice, choice.load_bits, element_bytes, 0);
-      // Wavefronts first, then instructions; the fewest rounds come with them.
-      const int64_t rounds = static_cast<int64_t>(store.rounds.size());
-      const int64_t cost = rounds * (4 * (Wavefronts(store) + Wavefronts(load)) +
-                                     static_cast<int64_t>(store.rounds.front().size() + load.rounds.front().size()));
-      if (best_cost >= 0 && cost >= best_cost) continue;
-      best_cost = cost;
-      plan.bytes = int64_t{1} << choice.offsets.out_bits();
-      plan.store = std::move(store);
-      plan.load = std::move(load);
-      plan.offsets = std::move(choice.offsets);
+  for (const Candidate& choice : candidates) {
+    // Rounds count registers of both sides that no access needs, the highest first.
+    const uint32_t in_access = MaskOf(choice.vector) | MaskOf(choice.store.group) | MaskOf(choice.load.group);
+    int64_t bytes = from.num_elements() * element_bytes;
+    std::vector<uint32_t> countable = BitsOf(MaskOf(from.register_bases()) & MaskOf(to.register_bases()) & ~in_access);
+    uint32_t rounds = 0;
+    for (; bytes > options.max_shared_bytes && !countable.empty(); countable.pop_back(), bytes /= 2) {
+      rounds |= countable.back();
     }
+    LinearLayout offsets = AssignOffsets(choice, index_bits, element_shift, rounds);
+    ScratchAccess store = MakeAccess(from, choice.store, offsets, rounds, plan.idle_store_threads);
+    ScratchAccess load = MakeAccess(to, choice.load, offsets, rounds, 0);
+    const int64_t cost = Cost(store) + Cost(load);
+    if (best_cost >= 0 && cost >= best_cost) continue;
+    best_cost = cost;
+    plan.bytes = int64_t{1} << offsets.out_bits();
+    plan.store = std::move(store);
+    plan.load = std::move(load);
+    plan.offsets = std::move(offsets);
   }
   return plan;
 }

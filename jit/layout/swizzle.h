@@ -17,6 +17,15 @@
 //
 // Example: f32, 32x32, from lanes along a row (bits 0-4) to lanes along a column (bits 5-9): O(bit i) = 4 << i for the
 // former, and O(bit 5 + i) = 128 << i | 4 << i for the latter: word (row, column ^ row), the well-known xor swizzle.
+//
+// ldmatrix and stmatrix fit into the same scheme. They move rows of eight 16-bit elements, so the vector is these
+// eight; in memory it is one piece, and in registers it lies across lanes:
+//
+//                   vector (along a row)               rows of a matrix            several matrices
+//   plain           a register bit, lane bits 0, 1     lane bits 2, 3, 4           two more register bits
+//   transposed      lane bits 2, 3, 4                  a register bit, lane bits 0, 1
+//
+// The rows are what must lie in different banks; eight lanes pass their addresses in one moment.
 #pragma once
 
 #include "jit/layout/conversion.h"
@@ -25,6 +34,6 @@
 namespace trivet::jit {
 
 // All of a SharedPlan but within_warp. As PlanConversion for the arguments.
-SharedPlan PlanShared(const TileLayout& from, const TileLayout& to, int element_bits, int64_t max_shared_bytes);
+SharedPlan PlanShared(const TileLayout& from, const TileLayout& to, int element_bits, const ConversionOptions& options);
 
 }  // namespace trivet::jit

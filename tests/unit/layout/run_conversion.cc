@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -72,37 +71,76 @@ std::string RunShuffles(const ShufflePlan& plan, int element_bits, const Values&
   return "";
 }
 
-std::string CheckAccess(const SharedAccess& access, const SharedPlan& plan, size_t threads, uint32_t idle_threads) {
+// Byte that `thread` passes for `group`.
+uint32_t ByteOf(const ScratchAccess& access, const ScratchAccess::Group& group, size_t thread) {
+  uint32_t offset = group.xored;
+  for (size_t i = 0; i < access.thread_offsets.size(); ++i) {
+    offset ^= (thread >> i & 1) != 0 ? access.thread_offsets[i] : 0;
+  }
+  return offset + group.added;
+}
+
+// That `reg` of `thread` is moved from or to `byte`.
+struct Move {
+  size_t thread;
+  int reg;
+  uint32_t byte;
+};
+
+// All that one instruction of a warp moves. For ldmatrix and stmatrix: lane 8 i + r passes the address of row r of
+// matrix i, and lane l has elements 2 (l % 4) and the next one of row l / 4 in its register i; transposed, row and
+// element change places.
+std::vector<Move> MovesOf(const ScratchAccess& access, const ScratchAccess::Group& group, size_t warp,
+                          int element_bytes) {
+  const size_t first = warp * kWarpSize;
+  std::vector<Move> moves;
+  for (size_t lane = 0; lane < kWarpSize; ++lane) {
+    for (size_t i = 0; i < group.registers.size(); ++i) {
+      if (access.instruction == ScratchAccess::Instruction::kVector) {
+        const uint32_t byte =
+            ByteOf(access, group, first + lane) + static_cast<uint32_t>(i) * static_cast<uint32_t>(element_bytes);
+        moves.push_back({.thread = first + lane, .reg = group.registers[i], .byte = byte});
+        continue;
+      }
+      size_t row = lane / 4, element = lane % 4 * 2 + i % 2;
+      if (access.instruction == ScratchAccess::Instruction::kMatrixTransposed) std::swap(row, element);
+      const uint32_t byte = ByteOf(access, group, first + i / 2 * 8 + row) + 2 * static_cast<uint32_t>(element);
+      moves.push_back({.thread = first + lane, .reg = group.registers[i], .byte = byte});
+    }
+  }
+  return moves;
+}
+
+std::string CheckAccess(const ScratchAccess& access, const SharedPlan& plan, size_t threads, uint32_t idle_threads) {
   if (access.thread_offsets.size() != At(std::countr_zero(threads))) return "thread_offsets has the wrong size";
   uint32_t support = 0;
   for (uint32_t offset : access.thread_offsets) support |= offset;
-  std::set<int> wavefronts;
-  const int bytes = access.vector_elements * plan.element_bytes;
+  const bool is_vector = access.instruction == ScratchAccess::Instruction::kVector;
+  const int bytes = is_vector ? access.vector_elements * plan.element_bytes : 16;
   if (bytes > 16) return "more than 16 bytes at once";
+  if (!is_vector && plan.element_bytes != 2) return "a matrix of elements that are not 16 bits wide";
+  if (!is_vector && access.vector_elements > 8) return "more than four matrices";
+  if (!is_vector && idle_threads % kWarpSize != 0) return "some lanes take no part in a matrix access";
+  const size_t lanes = is_vector ? kWarpSize : At(access.vector_elements / 2 * 8);  // that pass an address
   for (const auto& groups : access.rounds) {
     if (groups.size() != access.rounds[0].size()) return "the rounds differ in size";
-    for (const SharedAccess::Group& group : groups) {
+    for (const ScratchAccess::Group& group : groups) {
       if (group.registers.size() != At(access.vector_elements)) return "a group has the wrong size";
       if (((support | group.xored) & group.added) != 0) return "`added` has bits of the rest";
       for (size_t warp = 0; warp < threads / kWarpSize; ++warp) {
         if ((warp & idle_threads >> kLaneBits) != 0) continue;
-        std::vector<int64_t> offsets;
-        for (size_t lane = 0; lane < kWarpSize; ++lane) {
+        std::vector<int64_t> offsets(kWarpSize, -1);
+        for (size_t lane = 0; lane < lanes; ++lane) {
           const size_t t = warp * kWarpSize + lane;
-          uint32_t offset = group.xored;
-          for (size_t i = 0; i < access.thread_offsets.size(); ++i) {
-            offset ^= (t >> i & 1) != 0 ? access.thread_offsets[i] : 0;
-          }
-          offset += group.added;
-          if (offset % static_cast<uint32_t>(bytes) != 0) return "a misaligned vector";
+          const int64_t offset = ByteOf(access, group, t);
+          if (offset % bytes != 0) return "a misaligned vector";
           if (offset + bytes > plan.bytes) return "beyond the scratch memory";
-          offsets.push_back((t & idle_threads) == 0 ? int64_t{offset} : -1);
+          if ((t & idle_threads) == 0) offsets[lane] = offset;
         }
-        wavefronts.insert(BankWavefronts(offsets, bytes));
+        if (BankWavefronts(offsets, bytes) != access.wavefronts) return "`wavefronts` is wrong";
       }
     }
   }
-  if (wavefronts != std::set<int>{access.wavefronts}) return "`wavefronts` is wrong";
   return "";
 }
 
@@ -118,40 +156,30 @@ std::string RunShared(const SharedPlan& plan, const Values& from, Values* to) {
     int64_t element = kNothing;
     size_t warp = 0;
   };
-  const auto offset_of = [](const SharedAccess& access, const SharedAccess::Group& group, size_t thread) {
-    uint32_t offset = group.xored;
-    for (size_t i = 0; i < access.thread_offsets.size(); ++i) {
-      offset ^= (thread >> i & 1) != 0 ? access.thread_offsets[i] : 0;
-    }
-    return offset + group.added;
-  };
+  const size_t warps = from.size() / kWarpSize;
   for (size_t round = 0; round < plan.store.rounds.size(); ++round) {
     std::vector<Cell> memory(At(plan.bytes));  // an element is at its first byte
-    for (size_t t = 0; t < from.size(); ++t) {
-      if ((t & plan.idle_store_threads) != 0) continue;
-      for (const SharedAccess::Group& group : plan.store.rounds[round]) {
-        uint32_t offset = offset_of(plan.store, group, t);
-        for (int r : group.registers) {
-          const int64_t element = from[t].at(At(r));
-          if (memory[offset].element != kNothing) return "stored twice";
-          memory[offset] = {.element = element, .warp = t / kWarpSize};
-          if (plan.store.rounds.size() == 1 && plan.offsets.Apply(static_cast<uint32_t>(element)) != offset) {
+    for (size_t warp = 0; warp < warps; ++warp) {
+      for (const ScratchAccess::Group& group : plan.store.rounds[round]) {
+        for (const Move& move : MovesOf(plan.store, group, warp, plan.element_bytes)) {
+          if ((move.thread & plan.idle_store_threads) != 0) continue;
+          const int64_t element = from[move.thread].at(At(move.reg));
+          if (memory[move.byte].element != kNothing) return "stored twice";
+          memory[move.byte] = {.element = element, .warp = warp};
+          if (plan.store.rounds.size() == 1 && plan.offsets.Apply(static_cast<uint32_t>(element)) != move.byte) {
             return "`offsets` is wrong";
           }
-          offset += static_cast<uint32_t>(plan.element_bytes);
         }
       }
     }
-    for (size_t t = 0; t < from.size(); ++t) {
-      for (const SharedAccess::Group& group : plan.load.rounds[round]) {
-        uint32_t offset = offset_of(plan.load, group, t);
-        for (int r : group.registers) {
-          const Cell cell = memory[offset];
+    for (size_t warp = 0; warp < warps; ++warp) {
+      for (const ScratchAccess::Group& group : plan.load.rounds[round]) {
+        for (const Move& move : MovesOf(plan.load, group, warp, plan.element_bytes)) {
+          const Cell cell = memory[move.byte];
           if (cell.element == kNothing) return "loaded what nobody stored";
-          if (plan.within_warp && cell.warp != t / kWarpSize) return "`within_warp` is wrong";
-          if ((static_cast<uint32_t>(r) & plan.repeated_registers) != 0) return "a repeated register is loaded";
-          (*to)[t].at(At(r)) = cell.element;
-          offset += static_cast<uint32_t>(plan.element_bytes);
+          if (plan.within_warp && cell.warp != warp) return "`within_warp` is wrong";
+          if ((static_cast<uint32_t>(move.reg) & plan.repeated_registers) != 0) return "a repeated register is loaded";
+          (*to)[move.thread].at(At(move.reg)) = cell.element;
         }
       }
     }
@@ -195,7 +223,7 @@ std::string RunConversion(const ConversionPlan& plan, const TileLayout& from, co
   return "";
 }
 
-int TotalWavefronts(const SharedAccess& access) {
+int TotalWavefronts(const ScratchAccess& access) {
   int total = 0;
   for (const auto& groups : access.rounds) total += access.wavefronts * static_cast<int>(groups.size());
   return total;

@@ -13,6 +13,6 @@ namespace trivet::jit {
 std::string RunConversion(const ConversionPlan& plan, const TileLayout& from, const TileLayout& to, int element_bits);
 
 // Wavefronts of all accesses of a kShared plan by one warp.
-int TotalWavefronts(const SharedAccess& access);
+int TotalWavefronts(const ScratchAccess& access);
 
 }  // namespace trivet::jit
