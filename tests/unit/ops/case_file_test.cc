@@ -1,5 +1,5 @@
 // The reader of op cases itself: a mistake in it could make every case pass.
-#include "tests/unit/ops/case_file.h"
+#include "tests/support/case_file.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-#include "tests/unit/ops/case_file.h"
+#include "tests/support/case_file.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
