@@ -112,6 +112,7 @@ struct Parameter {
   std::string name;
   SourceSpan span;
   bool is_constexpr = false;  // annotated tl.constexpr
+  bool is_read_only = false;  // annotated tl.const: a pointer that nothing is written through
   std::string annotation;     // a dtype name such as "int64" when annotated with one, else empty
   ExprPtr default_value;      // null if there is none; evaluated by the host
   bool is_variadic = false;   // *args

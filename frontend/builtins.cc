@@ -87,6 +87,7 @@ const absl::flat_hash_map<std::string, Entry>& Table() {
 std::string ShownName(absl::string_view name) {
   if (absl::StartsWith(name, "py.")) return std::string(name.substr(3));
   if (absl::StartsWith(name, "libdevice.") || absl::StartsWith(name, "desc.")) return std::string(name);
+  if (absl::StartsWith(name, "cuda.")) return absl::StrCat("tl.extra.", name);
   return absl::StrCat("tl.", name);
 }
 

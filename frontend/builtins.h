@@ -39,6 +39,9 @@ bool IsTensorMethod(absl::string_view name);
 // Python's isinstance, for a value of a kernel.
 bool IsInstanceOf(const Value& value, const HostPtr& cls);
 
+// The descriptor that lies in memory at `pointer`, of an element type and with these blocks.
+Value DescriptorInMemory(FunctionLowering& fl, const Value& pointer, const Value& block_shape, const vm::Type& element);
+
 // What a class that @aggregate made consists of; nullptr for others.
 HostPtr AggregateInfo(const HostPtr& cls);
 

@@ -1,5 +1,6 @@
 // Ranges, output, checks, hints, and the functions of Python itself that a kernel may call.
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -142,6 +143,24 @@ Value BuiltinDeviceAssert(FunctionLowering& fl, BuiltinCall& call) {
   return Value::None();
 }
 
+Value BuiltinExpectZero(FunctionLowering& fl, BuiltinCall& call) {
+  // The value stays; that it is 0 where the mask holds is checked, as device_assert is.
+  Emitter& e = fl.emitter();
+  Value x = e.ToSsa(call[0]), mask = e.ToBool(call[1]);
+  if (x.is_error() || mask.is_error()) return Value();
+  Value is_zero = e.Compare("==", x, Value::Of(Int{0}));
+  Value* const both[] = {&is_zero, &mask};
+  if (is_zero.is_error() || !e.BroadcastTogether(both, "tl.expect_zero: mask")) return Value();
+  e.builder().Create(Op::kAssert, {is_zero.id(), mask.id()}, {}, {"expect_zero: x is not 0 where the mask is true"});
+  return x;
+}
+
+Value BuiltinCondition(FunctionLowering& fl, BuiltinCall& call) {
+  if (!fl.emitter().RequireBool(call[1], "tl.condition: disable_licm")) return Value();
+  if (!fl.in_while_condition()) return fl.Error("tl.condition stands in the head of a while loop only");
+  return call[0];
+}
+
 Value BuiltinAssume(FunctionLowering& fl, BuiltinCall& call) {
   Value condition = fl.emitter().ToBool(call[0]);
   if (condition.is_error()) return condition;
@@ -201,6 +220,12 @@ Value BuiltinPyMinMax(FunctionLowering& fl, BuiltinCall& call) {
       return fl.Error(absl::StrCat(call.name.substr(3), "(): expected numbers"));
     if (result.is_constant() && values[i].is_constant()) {
       // Constants stay constants, as Python's own min and max give them.
+      const std::optional<double> x = AsDouble(result.constant()), y = AsDouble(values[i].constant());
+      if (x && y && (std::isnan(*x) || std::isnan(*y) || (*x == *y && std::signbit(*x) != std::signbit(*y)))) {
+        return fl.Error(absl::StrCat(call.name.substr(3), "() of ", result.Describe(), " and ", values[i].Describe(),
+                                     " depends on their order"),
+                        "use tl.minimum and tl.maximum, which say what they do with NaN");
+      }
       ConstantResult replaces = EvaluateBinary(is_max ? ">" : "<", values[i].constant(), result.constant());
       if (!replaces.value) return fl.Error(replaces.error);
       if (IsTrue(*replaces.value)) result = values[i];

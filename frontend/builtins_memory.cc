@@ -173,6 +173,7 @@ Value BuiltinStore(FunctionLowering& fl, BuiltinCall& call) {
                     "write desc.store([offsets], value)");
   }
   if (!RequirePointer(fl, call[0], "tl.store")) return Value();
+  if (!fl.MayWrite(call[0], "tl.store")) return Value();
   if (!RequireValue(fl, call[1], "tl.store: the value")) return Value();
   std::optional<int64_t> cache = StoreCache(fl, call[4]);
   std::optional<int64_t> eviction = Eviction(fl, call[5]);
@@ -259,6 +260,7 @@ Value BuiltinAtomicRmw(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
   const std::string what = absl::StrCat("tl.", call.name);
   if (!RequirePointer(fl, call[0], what)) return Value();
+  if (!fl.MayWrite(call[0], what)) return Value();
   if (call[0].type().is_block_ptr()) return fl.Error(absl::StrCat(what, ": block pointers are not supported"));
   Value pointer = call[0], value = call[1], mask = call[2];
   std::optional<int64_t> order = OrderOf(fl, call[3]), scope = ScopeOf(fl, call[4]);
@@ -284,6 +286,7 @@ Value BuiltinAtomicRmw(FunctionLowering& fl, BuiltinCall& call) {
 
 Value BuiltinAtomicCas(FunctionLowering& fl, BuiltinCall& call) {
   if (!RequirePointer(fl, call[0], "tl.atomic_cas")) return Value();
+  if (!fl.MayWrite(call[0], "tl.atomic_cas")) return Value();
   if (call[0].type().is_block_ptr()) return fl.Error("tl.atomic_cas: block pointers are not supported");
   Value pointer = call[0], compare = call[1], value = call[2];
   std::optional<int64_t> order = OrderOf(fl, call[3]), scope = ScopeOf(fl, call[4]);
@@ -410,6 +413,14 @@ Value BuiltinMakeDescriptor(FunctionLowering& fl, BuiltinCall& call) {
   return desc;
 }
 
+bool FunctionLowering::MayWrite(const Value& pointer, absl::string_view what) {
+  const std::string* const parameter = read_only().Find(function(), pointer.id());
+  if (parameter == nullptr) return true;
+  Error(absl::StrCat(what, ": ", *parameter, " is a tl.const pointer, which nothing is written through"),
+        "leave out the annotation tl.const of the parameter");
+  return false;
+}
+
 namespace {
 
 bool RequireDesc(FunctionLowering& fl, const BuiltinCall& call) {
@@ -458,7 +469,7 @@ Value BuiltinDescLoad(FunctionLowering& fl, BuiltinCall& call) {
 }
 
 Value BuiltinDescStore(FunctionLowering& fl, BuiltinCall& call) {
-  if (!RequireDesc(fl, call)) return Value();
+  if (!RequireDesc(fl, call) || !fl.MayWrite(call[0], call.name)) return Value();
   Value value = call[2];
   if (!MatchBlockValue(fl, call[0], &value)) return Value();
   std::vector<ValueId> operands = {call[0].id(), value.id()};
@@ -467,8 +478,30 @@ Value BuiltinDescStore(FunctionLowering& fl, BuiltinCall& call) {
   return Value::None();
 }
 
+Value BuiltinOldDescLoad(FunctionLowering& fl, BuiltinCall& call) {
+  Value desc = call[0];
+  if (!desc.is_ssa() || !desc.type().is_desc()) {
+    std::optional<Type> element = fl.emitter().RequireType(call[3], "tl._experimental_descriptor_load: dtype");
+    if (!element) return Value();
+    desc = DescriptorInMemory(fl, desc, call[2], *element);
+  }
+  return desc.is_error() ? desc : fl.CallBuiltin("desc.load", {{desc, call[1]}, {}, {}});
+}
+
+Value BuiltinOldDescStore(FunctionLowering& fl, BuiltinCall& call) {
+  Value desc = call[0];
+  const Value value = fl.emitter().ToSsa(call[1]);
+  if (value.is_error()) return value;
+  if (!desc.is_ssa() || !desc.type().is_desc()) {
+    std::vector<Value> block;
+    for (int64_t extent : value.type().shape()) block.push_back(Value::Of(Int{extent}));
+    desc = DescriptorInMemory(fl, desc, Value::Tuple(std::move(block)), value.type().AsScalar());
+  }
+  return desc.is_error() ? desc : fl.CallBuiltin("desc.store", {{desc, call[2], value}, {}, {}});
+}
+
 Value BuiltinDescReduce(FunctionLowering& fl, BuiltinCall& call) {
-  if (!RequireDesc(fl, call)) return Value();
+  if (!RequireDesc(fl, call) || !fl.MayWrite(call[0], call.name)) return Value();
   Value value = call[2];
   if (!MatchBlockValue(fl, call[0], &value)) return Value();
   std::vector<ValueId> operands = {call[0].id(), value.id()};
@@ -508,7 +541,8 @@ Value BuiltinDescGather(FunctionLowering& fl, BuiltinCall& call) {
 
 Value BuiltinDescScatter(FunctionLowering& fl, BuiltinCall& call) {
   Value rows, column;
-  if (!RequireDesc(fl, call) || !MatchRows(fl, call, 2, &rows, &column)) return Value();
+  if (!RequireDesc(fl, call) || !fl.MayWrite(call[0], call.name) || !MatchRows(fl, call, 2, &rows, &column))
+    return Value();
   const Type& type = call[0].type();
   Value value = fl.emitter().Cast(call[1], type.dtype());
   if (value.is_error()) return value;

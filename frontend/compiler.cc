@@ -14,7 +14,7 @@ namespace {
 
 // The value of a kernel parameter; adds the parameters it takes to the body region.
 Value BindArgument(FunctionLowering& lowering, vm::Function& function, const ArgumentSpec& spec,
-                   const std::string& name) {
+                   const std::string& name, bool is_read_only) {
   switch (spec.kind) {
     case ArgumentSpec::Kind::kConstant:
       return lowering.FromHost(spec.constant);
@@ -22,7 +22,7 @@ Value BindArgument(FunctionLowering& lowering, vm::Function& function, const Arg
       std::vector<Value> items;
       for (size_t i = 0; i < spec.items.size(); ++i) {
         const std::string part = i < spec.fields.size() ? spec.fields[i] : absl::StrCat(i);
-        items.push_back(BindArgument(lowering, function, spec.items[i], absl::StrCat(name, ".", part)));
+        items.push_back(BindArgument(lowering, function, spec.items[i], absl::StrCat(name, ".", part), is_read_only));
       }
       return Value::Tuple(std::move(items), spec.fields);
     }
@@ -30,6 +30,7 @@ Value BindArgument(FunctionLowering& lowering, vm::Function& function, const Arg
       break;
   }
   Value value = lowering.emitter().Wrap(function.AddParam(function.body, spec.type, name));
+  if (is_read_only || spec.is_read_only) lowering.read_only().Mark(value.id(), name);
   if (spec.type.is_desc()) {
     std::vector<Value> parts;
     for (const auto& [what, dtype] : {std::pair("shape", DType::kI32), std::pair("stride", DType::kI64)}) {
@@ -55,6 +56,7 @@ absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request)
                           .helper_by_key = {},
                           .name_counts = {},
                           .globals = {},
+                          .read_only = {},
                           .ops_made = 0,
                           .rounds = 0};
   compilation.helpers.push_back(std::make_unique<Helper>());
@@ -71,8 +73,8 @@ absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request)
     if (parameter.is_variadic) {
       std::vector<Value> rest;
       for (; next < request.arguments.size(); ++next) {
-        rest.push_back(
-            BindArgument(lowering, *kernel, request.arguments[next], absl::StrCat(parameter.name, ".", rest.size())));
+        rest.push_back(BindArgument(lowering, *kernel, request.arguments[next],
+                                    absl::StrCat(parameter.name, ".", rest.size()), parameter.is_read_only));
       }
       lowering.Bind(parameter.name, Value::Tuple(std::move(rest)));
       continue;
@@ -81,7 +83,8 @@ absl::StatusOr<CompileResult> Compile(Host& host, const CompileRequest& request)
       return absl::InvalidArgumentError(
           absl::StrCat(def->name, "(): no argument for parameter '", parameter.name, "'"));
     }
-    lowering.Bind(parameter.name, BindArgument(lowering, *kernel, request.arguments[next++], parameter.name));
+    lowering.Bind(parameter.name,
+                  BindArgument(lowering, *kernel, request.arguments[next++], parameter.name, parameter.is_read_only));
   }
   bool keeps_known = false;
   lowering.LowerFunction(/*is_kernel=*/true, &keeps_known);

@@ -16,6 +16,7 @@ namespace trivet::frontend {
 struct ArgumentSpec {
   enum class Kind : uint8_t { kRuntime, kConstant, kTuple };
   Kind kind = Kind::kRuntime;
+  bool is_read_only = false;        // of kRuntime: a pointer to constant elements, "*kfp32"
   vm::Type type;                    // of kRuntime. A descriptor takes further parameters for its shape and strides.
   HostPtr constant;                 // of kConstant
   std::vector<ArgumentSpec> items;  // of kTuple

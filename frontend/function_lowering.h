@@ -19,6 +19,7 @@
 #include "frontend/ast.h"
 #include "frontend/compiler.h"
 #include "frontend/emitter.h"
+#include "frontend/read_only.h"
 #include "frontend/value.h"
 
 namespace trivet::frontend {
@@ -26,8 +27,9 @@ namespace trivet::frontend {
 // A compiled helper: which function of the module, and the shape of what it returns.
 struct Helper {
   std::unique_ptr<vm::Function> function;
-  Value returns;             // run-time values inside are those of the helper; only structure and types count
-  bool keeps_known = false;  // the known constants in `returns` hold for every call
+  Value returns;                  // run-time values inside are those of the helper; only structure and types count
+  bool keeps_known = false;       // the known constants in `returns` hold for every call
+  std::vector<ValueId> returned;  // the run-time values of the first return, for ReadOnlyPointers
   bool is_done = false;
   bool has_failed = false;
 };
@@ -43,6 +45,7 @@ struct Compilation {
   absl::flat_hash_map<std::string, size_t> helper_by_key;
   absl::flat_hash_map<std::string, int> name_counts;
   std::vector<GlobalUse> globals;
+  absl::flat_hash_map<const vm::Function*, ReadOnlyPointers> read_only;
   int64_t ops_made = 0;
   int64_t rounds = 0;  // of unrolled loops and comprehensions
 
@@ -70,6 +73,11 @@ class FunctionLowering : private Emitter::Reporter {
   Compilation& compilation() { return compilation_; }
   const FunctionDef& def() const { return def_; }
   Host& host() { return compilation_.host; }
+  ReadOnlyPointers& read_only() { return compilation_.read_only[&function()]; }
+  // Reports a write through a pointer that is for reading only. False after that.
+  bool MayWrite(const Value& pointer, absl::string_view what);
+  // True while the condition of a while loop is lowered.
+  bool in_while_condition() const { return in_while_condition_; }
 
   void Bind(const std::string& name, Value value) { variables_[name] = std::move(value); }
   // Lowers the whole body of a kernel or helper and ends it with a return. Gives what it returns.
@@ -154,6 +162,11 @@ class FunctionLowering : private Emitter::Reporter {
   void LowerRaise(const Stmt& stmt);
   void Assign(const Expr& target, const Value& value);
   void AssignName(const std::string& name, const Value& value);
+  // As an assignment statement does: numbers become run-time values, unless the name was declared a compile-time one
+  // (`x: tl.constexpr` without a value). The target may be a kNamedExpr too.
+  void AssignDecaying(const Expr& target, Value value);
+  // The compile-time value that a variable of that kind holds; an error if it is known at run time only.
+  Value ToConstexpr(const Value& value);
   void AssignItem(const Expr& target, const Value& value);
   void LowerAugAssign(const Stmt& stmt);
   void LowerAnnAssign(const Stmt& stmt);
@@ -252,6 +265,7 @@ class FunctionLowering : private Emitter::Reporter {
   Emitter emitter_;
   Variables variables_;
   std::map<std::string, std::string> unavailable_;  // name: why it can't be used here
+  std::set<std::string> declared_constexpr_;        // names declared so that have no value yet
   std::map<std::string, SourceSpan> assigned_at_;   // name: the statement that assigned it last
   std::set<std::string> failed_;                    // carried variables of the current loop that change their type
   std::vector<Loop> loops_;
@@ -260,6 +274,7 @@ class FunctionLowering : private Emitter::Reporter {
   std::string constructed_;  // of a constructor: its parameter that is the instance; else empty
   int64_t nesting_ = 1;      // regions around the current one, itself included
   bool is_kernel_ = false;
+  bool in_while_condition_ = false;
   int returns_in_source_ = 0;
   std::vector<Value> returned_;
   SourceSpan span_;

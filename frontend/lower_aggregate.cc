@@ -103,13 +103,15 @@ HostPtr FunctionLowering::AggregateToHost(const Value& value, absl::string_view 
     return nullptr;
   }
   if (!value.is_aggregate() && !value.is_tuple()) return ToHost(value, what);
-  std::vector<HostPtr> items;
+  std::vector<HostPtr> items, names;
+  for (const std::string& field : value.fields()) names.push_back(host().MakeString(field));
   for (const Value& item : value.items()) {
     items.push_back(AggregateToHost(item, what));
     if (items.back() == nullptr) return nullptr;
   }
   if (value.is_tuple()) return host().MakeTuple(items, value.fields());
-  absl::StatusOr<HostPtr> made = AttributeOf(*InfoOf(*value.host()), "rebuild")->Call(items, {});
+  absl::StatusOr<HostPtr> made = AttributeOf(*InfoOf(*value.host()), "rebuild")
+                                     ->Call({host().MakeTuple(names, {}), host().MakeTuple(items, {})}, {});
   if (made.ok()) return *made;
   Error(std::string(made.status().message()));
   return nullptr;

@@ -227,7 +227,14 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
   if (!BindParameters(**def, target, &arguments, &bound)) return Value();
 
   std::string key = absl::StrCat(target->key(), is_constructor ? " constructor" : "");
-  for (const auto& [name, value] : bound) absl::StrAppend(&key, "|", value.Key());
+  for (const auto& [name, value] : bound) {
+    absl::StrAppend(&key, "|", value.Key());
+    std::vector<ValueId> ids;
+    value.Flatten(&ids);
+    for (ValueId id : ids) {
+      if (const std::string* parameter = read_only().Find(function(), id)) absl::StrAppend(&key, " const ", *parameter);
+    }
+  }
   auto [it, is_new] = compilation_.helper_by_key.emplace(key, compilation_.helpers.size());
   const size_t index = it->second;
   if (is_new) {
@@ -249,7 +256,11 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
     for (const auto& [name, value] : bound) {
       std::vector<ValueId> outer_ids, ids;
       value.Flatten(&outer_ids);
-      for (ValueId id : outer_ids) ids.push_back(made->AddParam(made->body, function().type(id), name));
+      for (ValueId id : outer_ids) {
+        ids.push_back(made->AddParam(made->body, function().type(id), name));
+        if (const std::string* parameter = read_only().Find(function(), id))
+          inner.read_only().Mark(ids.back(), *parameter);
+      }
       absl::Span<const ValueId> rest = ids;
       inner.Bind(name, value.Unflatten(&rest));
     }
@@ -260,6 +271,7 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
     std::vector<ValueId> ids;
     returns.Flatten(&ids);
     for (ValueId id : ids) made->result_types.push_back(made->type(id));
+    helper.returned = ids;
     helper.returns = std::move(returns);
     helper.has_failed = compilation_.diagnostics.size() != errors_before;
     helper.is_done = true;
@@ -272,6 +284,11 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
   const OpId op =
       emitter_.builder().Create(Op::kCall, operands, helper.function->result_types, {static_cast<int64_t>(index)});
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string* const parameter =
+        compilation_.read_only[helper.function.get()].Find(*helper.function, helper.returned[i]);
+    if (parameter != nullptr) read_only().Mark(results[i], std::string(*parameter));
+  }
   absl::Span<const ValueId> rest = results;
   Value result = helper.returns.Unflatten(&rest);
   if (helper.keeps_known && result.is_ssa()) result.set_known(helper.returns.known());

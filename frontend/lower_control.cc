@@ -257,6 +257,8 @@ void FunctionLowering::LowerDynamicIf(const Stmt& stmt, const Value& condition) 
   const OpId op =
       emitter_.builder().Create(Op::kIf, {condition.id()}, types, {}, {then_branch.region, else_branch.region});
   std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  read_only().Follow(function(), then_ids, results);
+  read_only().Follow(function(), else_ids, results);
   absl::Span<const ValueId> rest = results;
   for (size_t i = 0; i < merged.size(); ++i) {
     variables_[merged[i]] = shapes[i].Unflatten(&rest);
@@ -498,6 +500,7 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& opt
   const Value counter = emitter_.Wrap(function().AddParam(body, Type::Scalar(dtype)));
   std::vector<ValueId> params;
   for (const Type& type : types) params.push_back(function().AddParam(body, type));
+  read_only().Follow(function(), initial, params);
   BindCarried(loop, params);
   Assign(*stmt.target, counter);
   loops_.push_back(loop);
@@ -516,6 +519,7 @@ void FunctionLowering::LowerDynamicFor(const Stmt& stmt, const RangeOptions& opt
                                  int64_t{options.warp_specialize}, int64_t{options.disallow_acc_multi_buffer}},
                                 {body});
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  read_only().Follow(function(), initial, results);
   variables_ = before;
   BindCarried(loop, results);
   DropFailed();
@@ -543,11 +547,14 @@ void FunctionLowering::LowerWhileLoop(const Stmt& stmt) {
   emitter_.builder().set_region(head);
   std::vector<ValueId> head_params;
   for (const Type& type : types) head_params.push_back(function().AddParam(head, type));
+  read_only().Follow(function(), initial, head_params);
   BindCarried(loop, head_params);
   Value condition;
   {
     SpanScope scope(this, stmt.value->span);
+    in_while_condition_ = true;
     condition = LowerExpr(*stmt.value);
+    in_while_condition_ = false;
     if (condition.is_constant())
       condition = emitter_.MakeConstant(Type::Scalar(DType::kI1), Constant(IsTrue(condition.constant())));
     if (condition.is_ssa() && condition.known() && !IsTrue(*condition.known())) {
@@ -572,6 +579,7 @@ void FunctionLowering::LowerWhileLoop(const Stmt& stmt) {
   emitter_.builder().set_region(body);
   std::vector<ValueId> params;
   for (const Type& type : types) params.push_back(function().AddParam(body, type));
+  read_only().Follow(function(), initial, params);
   BindCarried(loop, params);
   loops_.push_back(loop);
   LowerBody(stmt.body);
@@ -587,6 +595,7 @@ void FunctionLowering::LowerWhileLoop(const Stmt& stmt) {
   if (condition.is_error()) return DropFailed();
   const OpId op = emitter_.builder().Create(Op::kWhile, initial, types, {}, {head, body});
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  read_only().Follow(function(), initial, results);
   BindCarried(loop, results);
   DropFailed();
 }

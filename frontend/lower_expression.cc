@@ -93,9 +93,8 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
     case ExprKind::kListComp:
       return LowerListComp(expr);
     case ExprKind::kNamedExpr: {
-      Value value = Materialize(LowerExpr(*expr.a));
-      AssignName(expr.name, value);
-      return value;
+      AssignDecaying(expr, LowerExpr(*expr.a));
+      return variables_[expr.name];
     }
     case ExprKind::kLambda:
       return Error("a lambda is not supported in a kernel", "write a helper function with @triton.jit");
@@ -394,6 +393,11 @@ Value FunctionLowering::LowerIfExp(const Expr& expr) {
   emitter_.builder().set_region(outer);
   const OpId op = emitter_.builder().Create(Op::kIf, {condition.id()}, types, {}, regions);
   const std::vector<ValueId> results(function().op(op).results.begin(), function().op(op).results.end());
+  for (const Value& side : sides) {
+    std::vector<ValueId> ids;
+    side.Flatten(&ids);
+    read_only().Follow(function(), ids, results);
+  }
   absl::Span<const ValueId> rest = results;
   return sides[0].Unflatten(&rest);
 }
@@ -522,9 +526,14 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
   }
   if (value.is_constant()) {
     if (name == "value") return value;  // of a tl.constexpr
+    if (name == "type") {
+      const HostPtr self = ToHost(value, "the value");
+      absl::StatusOr<HostPtr> type = host().LanguageMember("constexpr_type")->Call({self}, {});
+      return type.ok() ? Value::Host(*type) : Error(std::string(type.status().message()));
+    }
     if (const Type* type = std::get_if<Type>(&value.constant())) return TypeAttribute(*type, name);
     if (IsNumber(value.constant())) {
-      if (name == "dtype" || name == "type") return Value::Of(Type::Scalar(DTypeOfNumber(value.constant())));
+      if (name == "dtype") return Value::Of(Type::Scalar(DTypeOfNumber(value.constant())));
       if (name == "shape") return Value::Tuple({});
       if (name == "bit_length" || name == "is_integer") {
         HostPtr self = ToHost(value, "the value");
@@ -539,6 +548,19 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
       if (value.fields()[i] == name) return value.items()[i];
     }
     if (name == "value") return value;
+    if (name == "type") {
+      std::vector<HostPtr> types, names;
+      for (const Value& item : value.items()) {
+        const Value type = GetAttribute(item, "type");
+        if (type.is_error()) return type;
+        types.push_back(ToHost(type, "a type"));
+      }
+      for (const std::string& field : value.fields()) names.push_back(host().MakeString(field));
+      const HostPtr fields = names.empty() ? host().MakeNone() : host().MakeTuple(names, {});
+      absl::StatusOr<HostPtr> made =
+          host().LanguageMember("tuple_type")->Call({host().MakeTuple(types, {}), fields}, {});
+      return made.ok() ? Value::Host(*made) : Error(std::string(made.status().message()));
+    }
   }
   if (value.is_host() || (value.is_constant() && std::holds_alternative<std::string>(value.constant()))) {
     HostPtr self = ToHost(value, "the value");

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/builtins.h"
 #include "frontend/function_lowering.h"
 
 namespace trivet::frontend {
@@ -113,6 +114,8 @@ static std::optional<std::vector<AxisIndex>> ParseIndices(FunctionLowering& fl, 
   }
   return axes;
 }
+
+Value BuiltinSlice(FunctionLowering&, BuiltinCall& call) { return Value::Slice(call[0], call[1], call[2]); }
 
 Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>& indices) {
   std::vector<int> new_axes;

@@ -168,9 +168,11 @@ void FunctionLowering::LowerStmt(const Stmt& stmt) {
       return;
     case StmtKind::kAssign: {
       Value value = LowerExpr(*stmt.value);
-      // A field says itself whether it is a compile-time value.
-      const bool is_field = stmt.targets.size() == 1 && stmt.targets[0]->kind == ExprKind::kAttribute;
-      if (!is_field) value = Materialize(value);
+      if (stmt.targets.size() == 1) {
+        AssignDecaying(*stmt.targets[0], std::move(value));
+        return;
+      }
+      value = Materialize(value);
       for (const ExprPtr& target : stmt.targets) Assign(*target, value);
       return;
     }
@@ -242,6 +244,26 @@ void FunctionLowering::AssignName(const std::string& name, const Value& value) {
   variables_[name] = value;
 }
 
+void FunctionLowering::AssignDecaying(const Expr& target, Value value) {
+  if (target.kind == ExprKind::kName || target.kind == ExprKind::kNamedExpr) {
+    value = declared_constexpr_.erase(target.name) != 0 ? ToConstexpr(value) : Materialize(value);
+    return AssignName(target.name, value);
+  }
+  if (target.kind == ExprKind::kTuple && value.is_tuple() && target.items.size() == value.items().size() &&
+      !declared_constexpr_.empty()) {
+    for (size_t i = 0; i < target.items.size(); ++i) AssignDecaying(*target.items[i], value.items()[i]);
+    return;
+  }
+  // A field of an aggregate says itself whether it is a compile-time value.
+  Assign(target, target.kind == ExprKind::kAttribute ? value : Materialize(value));
+}
+
+Value FunctionLowering::ToConstexpr(const Value& value) {
+  if (!value.is_ssa()) return value;
+  if (std::optional<Constant> known = value.AsConstant()) return Value::Of(*known);
+  return Error(absl::StrCat("a tl.constexpr variable needs a value known at compile time, found ", value.Describe()));
+}
+
 void FunctionLowering::CheckResultMayBeUnused(const Expr& expr) {
   if (expr.kind != ExprKind::kCall) return;
   const Expr& callee = *expr.a;
@@ -249,7 +271,7 @@ void FunctionLowering::CheckResultMayBeUnused(const Expr& expr) {
       callee.kind == ExprKind::kName || (callee.kind == ExprKind::kAttribute && callee.a->kind == ExprKind::kName);
   if (!is_plain) return;  // looking it up again could compute something
   const Value function = LowerExpr(callee);
-  if (!function.is_host()) return;
+  if (!function.is_host() && (function.kind() != ValueKind::kMethod || function.host() == nullptr)) return;
   const absl::StatusOr<HostPtr> words = function.host()->GetAttribute("_must_use_result");
   if (!words.ok() || *words == nullptr || (*words)->kind() != HostKind::kString) return;
   const std::string name =
@@ -356,21 +378,12 @@ void FunctionLowering::LowerAnnAssign(const Stmt& stmt) {
     is_constexpr = annotation.is_host() && annotation.host()->kind() == HostKind::kBuiltin &&
                    annotation.host()->text() == "constexpr";
   }
-  if (stmt.value == nullptr) return;
-  Value value = LowerExpr(*stmt.value);
-  if (is_constexpr) {
-    if (value.is_ssa()) {
-      std::optional<Constant> known = value.AsConstant();
-      if (!known) {
-        Error(absl::StrCat("a tl.constexpr variable needs a value known at compile time, found ", value.Describe()));
-        value = Value();
-      } else {
-        value = Value::Of(*known);
-      }
-    }
-    Assign(*stmt.target, value);
+  if (stmt.value == nullptr) {
+    if (is_constexpr && stmt.target->kind == ExprKind::kName) declared_constexpr_.insert(stmt.target->name);
     return;
   }
+  Value value = LowerExpr(*stmt.value);
+  if (is_constexpr) return Assign(*stmt.target, ToConstexpr(value));
   Assign(*stmt.target, Materialize(value));
 }
 
@@ -393,7 +406,9 @@ void FunctionLowering::LowerReturnOf(Value value) {
     terminated_ = true;
     return;
   }
-  if (returns_in_source_ > 1) value = Materialize(value);
+  // A return that can't be the only one gives run-time values, so that all of them can meet.
+  const bool is_only = returned_.empty() && emitter_.builder().region() == function().body;
+  if (returns_in_source_ > 1 && !is_only) value = Materialize(value);
   if (is_kernel_ && !value.is_none() && !value.is_error()) {
     Error(absl::StrCat("a kernel returns nothing, found ", value.Describe()), "store results through a pointer");
     value = Value::None();

@@ -66,6 +66,7 @@ frontend::ArgumentSpec SpecOf(const py::tuple& spec) {
   if (kind == "r") {
     out.kind = frontend::ArgumentSpec::Kind::kRuntime;
     out.type = TypeOfObject(spec[1]);
+    out.is_read_only = out.type.is_pointer() && spec[1].attr("const").cast<bool>();
   } else if (kind == "d") {
     out.kind = frontend::ArgumentSpec::Kind::kRuntime;
     out.type = vm::Type::Desc(spec[2].cast<std::vector<int64_t>>(), TypeOfObject(spec[1]).dtype());

@@ -228,6 +228,7 @@ class PythonValue : public frontend::HostValue {
         const py::tuple kind = parameters[py::str(p.name)];
         p.is_constexpr = kind[0].cast<bool>();
         p.annotation = kind[1].cast<std::string>();
+        p.is_read_only = kind[2].cast<bool>();
       }
       frontend::FunctionDef* raw = def.release();
       object_.attr("_frontend_tree") = py::capsule(raw, [](void* p) { delete static_cast<frontend::FunctionDef*>(p); });
@@ -273,7 +274,7 @@ class PythonValue : public frontend::HostValue {
     PyErr_Clear();
     if (PyType_Check(raw) != 0) {
       const bool makes_type = PyObject_IsSubclass(raw, classes->dtype.ptr()) == 1;
-      return makes_type ? HostKind::kHostCall : HostKind::kClass;
+      return makes_type || py::hasattr(object_, "is_compile_time") ? HostKind::kHostCall : HostKind::kClass;
     }
     if (PyFunction_Check(raw) != 0) return HostKind::kCallable;
     if (PyCallable_Check(raw) != 0 && py::hasattr(object_, "__self__")) {

@@ -22,7 +22,7 @@ from .arguments import Argument, Typed, convert, grid_extents
 from .binding import Binder
 from .compile_time import ConstexprFunction, constexpr_function, must_use_result
 from .errors import CompileError, CompileTimeAssertionFailure
-from .interface import KernelInterface
+from .interface import JITCallable, KernelInterface
 from .kernel import CompiledKernel
 from .language import core
 from .parameters import KernelParam, parameters_of
@@ -35,10 +35,8 @@ PYTHON_FUNCTIONS = {
 }
 
 
-class JITFunction(KernelInterface):
+class JITFunction(JITCallable, KernelInterface):
     """A function in the Triton language: ``kernel[grid](...)`` launches it, other ``@jit`` functions may call it."""
-
-    is_compile_time = True
 
     def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
                  noinline=None, repr=None, launch_metadata=None):  # fmt: skip
@@ -97,7 +95,7 @@ class JITFunction(KernelInterface):
         return read_function(self.fn, self._source_override, self._exec_text)
 
     def _parameter_kinds(self):
-        return {p.name: (p.is_constexpr, p.annotation_type) for p in self.params}
+        return {p.name: (p.is_constexpr, p.annotation_type, p.is_const) for p in self.params}
 
     def _look_up(self, name):
         """(found, value) of a free name: closure, then globals, then Python's builtins."""

@@ -15,6 +15,7 @@ class KernelParam:
     Attributes:
         num, name, annotation: position, name, and the annotation as text ('' without one).
         is_constexpr: whether it is a compile-time value.
+        is_const: whether it is a pointer that the kernel only reads through.
         annotation_type: name of the element type that the annotation names, or ''.
     """
 
@@ -37,7 +38,7 @@ class KernelParam:
         if annotation is inspect.Parameter.empty:
             self.annotation = ""
         self.is_constexpr = annotation is core.constexpr or "constexpr" in self.annotation
-        self.is_const = "const" in self.annotation and not self.is_constexpr
+        self.is_const = self.annotation.rsplit(".", 1)[-1] == "const" or self.annotation.startswith("*k")
         self.annotation_type = "" if self.is_constexpr else _annotated_dtype(annotation)
 
     @property

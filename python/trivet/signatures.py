@@ -1,7 +1,7 @@
 """Types of arguments: from values at a launch, from text on the command line.
 
 The text form is Triton's: ``*fp32`` (pointer), ``i32``, ``u8``, ``i1`` or ``u1``, ``fp16``, ``bf16``, ``fp8e4nv``, ``**fp32`` (pointer to
-pointers). A number or a quoted word stands for a compile-time value.
+pointers), ``*kfp32`` (pointer that nothing is written through). A number or a quoted word stands for a compile-time value.
 """
 
 import struct
@@ -24,7 +24,8 @@ def parse_type(text):
     text = text.strip()
     if text.startswith("*"):
         rest = text[1:]
-        return core.pointer_type(parse_type(rest[1:] if rest.startswith("k") else rest))
+        is_const = rest.startswith("k")
+        return core.pointer_type(parse_type(rest[1:] if is_const else rest), const=is_const)
     name = _SHORT.get(text, text)
     try:
         return core.dtype(name)

@@ -128,6 +128,7 @@ class Compilation(Group):
 
     always_compile = _Setting("TRITON_ALWAYS_COMPILE", False, _boolean)
     allow_non_constexpr_globals = _Setting("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", False, _boolean)
+    disable_line_info = _Setting("TRITON_DISABLE_LINE_INFO", False, _boolean)
 
 
 class Autotuning(Group):

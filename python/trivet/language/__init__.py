@@ -1,8 +1,9 @@
 """The Triton language: ``import trivet.language as tl``."""
 
-from . import _older, aggregate, core, extra, math, random, standard  # noqa: F401
+from . import _older, aggregate, core, extra, math, random, standard, target_info  # noqa: F401
 from .aggregate import RunTimeValue as _run_time_value  # noqa: F401  (for the frontend)
 from .core import (
+    TRITON_MAX_TENSOR_NUMEL,
     PropagateNan,
     block_type,
     const,
@@ -13,12 +14,13 @@ from .core import (
     pointer_type,
     tensor,
     tensor_descriptor,
+    tuple_type,  # noqa: F401
     void,
 )
 
 __all__ = [
-    "PropagateNan", "block_type", "const", "constexpr", "constexpr_type", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",
-    "libdevice", "standard", "tensor", "tensor_descriptor", "void",
+    "PropagateNan", "TRITON_MAX_TENSOR_NUMEL", "block_type", "const", "constexpr", "constexpr_type", "core", "dtype", "extra", "math", "pi32_t", "pointer_type", "random",
+    "libdevice", "standard", "target_info", "tensor", "tensor_descriptor", "void",
 ]  # fmt: skip
 
 
@@ -27,7 +29,7 @@ def _export(namespace):
     for module in (core, standard, random):
         for name, value in vars(module).items():
             is_language = isinstance(value, (core.Builtin, core.dtype)) or type(value).__name__ == "JITFunction"
-            if is_language and (not name.startswith("_") or name == "_experimental_make_tensor_descriptor"):
+            if is_language and (not name.startswith("_") or name.startswith("_experimental_")):
                 namespace[name] = value
                 if name not in __all__:
                     __all__.append(name)
@@ -35,6 +37,7 @@ def _export(namespace):
 
 _export(globals())
 tuple = core.tuple
+aggregate_replace = core.aggregate_replace
 __all__.append("tuple")
 libdevice = extra.libdevice  # where older releases had it
 

@@ -3,7 +3,7 @@
 ``tl.libdevice`` and most of ``tl.math`` were libdevice; ``tl.core`` had helpers for the library's own sorting network.
 """
 
-from ..jit import constexpr_function
+from ..jit import constexpr_function, must_use_result
 from . import aggregate, core, math, tuples
 from .extra import libdevice
 
@@ -18,6 +18,7 @@ get_int_dtype = constexpr_function(_int_dtype)
 core.get_int_dtype = get_int_dtype  # type: ignore[attr-defined]
 core.CONSTEXPR_0 = core.constexpr(0)  # type: ignore[attr-defined]
 core._aggregate = aggregate.aggregate  # type: ignore[attr-defined]
+core.aggregate_replace = aggregate.aggregate_replace  # type: ignore[attr-defined]
 core.tuple = tuples.tuple  # type: ignore[attr-defined]
 tuples.tuple.__trivet_kernel__ = core.Builtin("tuple")  # type: ignore[attr-defined]
 core._unwrap_if_constexpr = core._unwrap  # type: ignore[attr-defined]
@@ -30,3 +31,15 @@ def _math_attribute(name):
 
 
 math.__getattr__ = _math_attribute  # type: ignore[method-assign]
+
+
+def _as_kernel_code(fn):
+    """``core.builtin`` and ``core.extern`` mark functions that run while compiling, written with the language's own operations and
+    handing ``_semantic`` down. They are compiled as any helper is."""
+    from ..jit import JITFunction
+
+    return JITFunction(fn)
+
+
+core.must_use_result = must_use_result  # type: ignore[attr-defined]
+core.builtin = core.extern = _as_kernel_code  # type: ignore[attr-defined]

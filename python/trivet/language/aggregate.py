@@ -48,7 +48,7 @@ class AggregateInfo:
         for base in reversed(cls.__mro__[1:-1]):
             info = base.__dict__.get("_trivet_aggregate")
             if info is None:
-                raise TypeError(f"an aggregate can inherit from other aggregates only, found {base}")
+                raise TypeError(f"Aggregates can only inherit from other aggregates, found {base}")
             annotations.update(builtins.zip(info.fields, info.kinds, strict=True))
             self.defaults.update(info.defaults)
             self._members.update(info._members)
@@ -63,7 +63,8 @@ class AggregateInfo:
         self.fields = builtins.tuple(annotations)
         self.kinds = builtins.tuple(annotations.values())
         self.python_init = self._members.pop("__init__", None)
-        self.init = _as_kernel_code(self.python_init)
+        init = self.python_init
+        self.init = _as_kernel_code(init.fn if isinstance(init, ConstexprFunction) else init)
         self._kernel_members = {}
 
     def member(self, name):
@@ -80,10 +81,10 @@ class AggregateInfo:
         """The fields of an instance, in order."""
         return builtins.tuple(instance.__dict__[name] for name in self.fields)
 
-    def rebuild(self, *values):
-        """An instance of these fields."""
+    def rebuild(self, names, values):
+        """An instance of these fields; not all of them, while a constructor runs."""
         instance = object.__new__(self.owner)
-        instance.__dict__.update(builtins.zip(self.fields, map(_wrap, values), strict=True))
+        instance.__dict__.update(builtins.zip(names, map(_wrap, values), strict=True))
         return instance
 
 
@@ -149,7 +150,7 @@ def aggregate(cls):
             raise TypeError(f"field '{name}' of {cls.__name__} is {kinds}, found {type(value)}")
         if "_is_complete" in self.__dict__:
             raise AttributeError(
-                f"cannot assign to field '{name}': an aggregate does not change; use aggregate_replace()"
+                f"cannot assign to field '{name}' on immutable aggregate {cls.__name__}; make another with aggregate_replace()"
             )
         self.__dict__[name] = value
 
@@ -160,9 +161,7 @@ def aggregate(cls):
         return hash((cls, *info.values(self)))
 
     def __repr__(self):
-        return (
-            f"{cls.__name__}({', '.join(f'{name}={value!r}' for name, value in zip(info.fields, info.values(self), strict=True))})"
-        )
+        return f"{cls.__name__}({', '.join(f'{name}={value!r}' for name, value in zip(info.fields, info.values(self), strict=True))})"
 
     for method in (__init__, __setattr__, __hash__):
         setattr(cls, method.__name__, method)
@@ -174,6 +173,28 @@ def aggregate(cls):
     cls.__aggregate_fields__ = info.fields
     cls.__aggregate_defaults__ = dict(info.defaults)
     return cls
+
+
+def aggregate_replace(instance, **changes):
+    """A copy of an aggregate with some fields changed; in kernels and outside.
+
+    Raises:
+        TypeError: not an aggregate, or it has no such field.
+    """
+    info = getattr(type(instance), "_trivet_aggregate", None)
+    if info is None:
+        raise TypeError(f"aggregate_replace() expects an aggregate instance, found {type(instance)}")
+    for name in changes:
+        if name not in info.fields:
+            raise TypeError(f"{type(instance).__name__} has no field '{name}'")
+    made = info.rebuild(info.fields, info.values(instance))
+    for name, value in changes.items():
+        setattr(made, name, _wrap(value))
+    made.__dict__["_is_complete"] = True
+    return made
+
+
+aggregate_replace.__trivet_kernel__ = core.Builtin("aggregate_replace")  # type: ignore[attr-defined]
 
 
 class RunTimeValue(core.tensor):

@@ -61,6 +61,8 @@ class constexpr:
 class constexpr_type:
     """The type of a compile-time value, ``x.type`` of a ``tl.constexpr``: equal for equal values."""
 
+    is_compile_time = True
+
     def __init__(self, value):
         self.value = _unwrap(value)
 
@@ -72,6 +74,23 @@ class constexpr_type:
 
     def __repr__(self):
         return f"constexpr_type[{self.value}]"
+
+
+class tuple_type:
+    """The type of a tuple: those of its values, and their names if it has some."""
+
+    is_compile_time = True
+
+    def __init__(self, types, fields=None):
+        self.types, self.fields = list(types), None if fields is None else list(fields)
+
+    def __eq__(self, other):
+        return isinstance(other, tuple_type) and (self.types, self.fields) == (other.types, other.fields)
+
+    def __repr__(self):
+        return f"tuple_type({self.types}, {self.fields})"
+
+    __hash__ = None  # type: ignore[assignment]  (the types of constants need not be hashable)
 
 
 def _unwrap(value):
@@ -224,6 +243,10 @@ class dtype:
     def to_bytes(self):
         return self._storage_bytes
 
+    def with_element_ty(self, element_ty):
+        """The type of the same shape over other elements."""
+        return element_ty
+
     def __eq__(self, other):
         other = _unwrap(other)
         return type(self) is type(other) and self._identity() == other._identity()
@@ -255,7 +278,7 @@ class pointer_type(dtype):
         self.element_ty = element_ty
         self.address_space = address_space
         self.const = const
-        self.name = f"pointer<{element_ty}>"
+        self.name = f"{'const_' if const else ''}pointer<{element_ty}>"
         self.primitive_bitwidth, self._storage_bytes, self._kind = 64, 8, 0
 
     def is_ptr(self):
@@ -294,6 +317,14 @@ class block_type(dtype):
 
     def get_block_shapes(self):
         return self._shape
+
+    def with_element_ty(self, element_ty):
+        return block_type(element_ty, self._shape)
+
+    @property
+    def nbytes(self):
+        """Bytes of the whole tile in memory."""
+        return self.numel * self.element_ty.itemsize
 
     def _identity(self):
         return (self.element_ty, self._shape)
@@ -338,7 +369,11 @@ def _signature_of(text):
     return inspect.signature(namespace["f"])
 
 
-class tensor:
+class base_value:
+    """The class of everything a kernel computes with, for annotations."""
+
+
+class tensor(base_value):
     """The class of run-time values inside a kernel, for annotations and ``isinstance`` there. Has no instances in Python."""
 
 
@@ -361,6 +396,9 @@ def _define_types(namespace):
 
 _define_types(globals())
 void = dtype("void")
+
+#: The most elements that a tile may have in Triton.
+TRITON_MAX_TENSOR_NUMEL = 1048576
 pi32_t = pointer_type(globals()["int32"])
 
 _DOCS = {
