@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "vm/bytecode/module.h"
-#include "vm/interpreter/decode_provenance.h"
+#include "vm/interpreter/decode_constants.h"
 #include "vm/interpreter/exec_context.h"
 #include "vm/interpreter/frame.h"
 #include "vm/interpreter/prepare.h"
@@ -36,15 +36,6 @@ struct FunctionCode {
   std::vector<uint32_t> param_slots;
   std::vector<uint32_t> result_slots;
   std::vector<uint32_t> value_slots;  // with keep_values, by value; kNoSlot where the value is in a region
-};
-
-// A constant or arange: computed once an arena.
-struct ArenaConstant {
-  uint32_t slot = 0;
-  int64_t count = 0;
-  int element_bytes = 0;
-  bool is_arange = false;
-  uint64_t bits = 0;  // of each element; of an arange, the first
 };
 
 // A kernel ready to run, with the functions it calls. Immutable.

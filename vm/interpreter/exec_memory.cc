@@ -181,7 +181,8 @@ void AccessRun(ExecContext& cx, const Instr& at, const AccessPayload& payload, c
     return Direction::Touch(cx, pointers[0], elements, n);
   }
   const Extent extent = FindExtent(pointers, n);
-  if (IsAligned<Element>(extent.bits) && MayAccess(cx, payload.site, extent.least, extent.greatest - extent.least + kSize)) {
+  if (IsAligned<Element>(extent.bits) &&
+      MayAccess(cx, payload.site, extent.least, extent.greatest - extent.least + kSize)) {
     for (int64_t i = 0; i < n; i += payload.row) {
       const int64_t m = std::min(payload.row, n - i);
       if (AreContiguous(pointers + i, m, kSize)) {

@@ -101,7 +101,11 @@ class LayoutBuilder {
     OpId op;
   };
 
-  size_t CellOf(ValueId value) const { return layout_.same_as[value.index()].index(); }
+  // A cell that is never defined stands for all values from outside the root.
+  size_t CellOf(ValueId value) const {
+    return std::min<size_t>(layout_.SameAs(value).index() - layout_.first_value, outside_cell_);
+  }
+  void CoverValues();
   void FindSameBits(RegionId region);
   void Define(size_t cell, Time time) { cells_[cell].defined = cells_[cell].last_use = time; }
   void DefineAll(absl::Span<const ValueId> values, Time time) {
@@ -134,7 +138,8 @@ class LayoutBuilder {
   const FrameRequest& request_;
   const Function& fn_;
   FrameLayout layout_;
-  std::vector<Cell> cells_;                             // values first, then counters, then results of the root
+  std::vector<Cell> cells_;  // values, the one of outside, results of the root, counters
+  size_t outside_cell_ = 0;
   std::vector<std::pair<size_t, size_t>> preferences_;  // loops first
   std::vector<std::pair<size_t, size_t>> in_place_;
   std::vector<std::pair<size_t, size_t>> must_unite_;
@@ -146,10 +151,41 @@ class LayoutBuilder {
   Time clock_ = 0;
 };
 
+// Finds the values of the root. They are numbered one after another, so what is around a region costs nothing.
+void LayoutBuilder::CoverValues() {
+  uint32_t first = std::numeric_limits<uint32_t>::max();
+  uint32_t end = 0;
+  const auto cover = [&](absl::Span<const ValueId> values) {
+    for (ValueId value : values) {
+      first = std::min(first, value.index());
+      end = std::max(end, value.index() + 1);
+    }
+  };
+  cover(fn_.region(request_.root).params);
+  fn_.ForEachOp(request_.root, [&](OpId id) {
+    cover(fn_.op(id).results);
+    for (RegionId region : fn_.op(id).regions) cover(fn_.region(region).params);
+  });
+  const size_t count = end > first ? end - first : 0;
+  layout_.first_value = count > 0 ? first : 0;
+  layout_.slots.assign(count, kNoSlot);
+  outside_cell_ = count;
+  cells_.resize(count + 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    const ValueId value(layout_.first_value + i);
+    const Type& type = fn_.type(value);
+    layout_.same_as.push_back(value);
+    cells_[i].size_bytes = SlotBytes(type, request_.lanes);
+    cells_[i].alignment = SlotAlignment(type, request_.lanes);
+  }
+}
+
 void LayoutBuilder::FindSameBits(RegionId region) {
   for (OpId id : fn_.region(region).ops) {
     const Operation& op = fn_.op(id);
-    if (IsSameBits(op.opcode)) layout_.same_as[op.result().index()] = layout_.same_as[op.operand(0).index()];
+    if (IsSameBits(op.opcode)) {
+      layout_.same_as[op.result().index() - layout_.first_value] = layout_.SameAs(op.operand(0));
+    }
     if (op.info().effects != OpEffects::kControl) continue;
     for (RegionId inner : op.regions) FindSameBits(inner);
   }
@@ -401,14 +437,7 @@ absl::Status LayoutBuilder::Place() {
 }
 
 absl::StatusOr<FrameLayout> LayoutBuilder::Build() {
-  layout_.same_as.resize(fn_.num_values());
-  cells_.resize(fn_.num_values());
-  for (uint32_t i = 0; i < fn_.num_values(); ++i) {
-    const Type& type = fn_.type(ValueId(i));
-    layout_.same_as[i] = ValueId(i);
-    cells_[i].size_bytes = SlotBytes(type, request_.lanes);
-    cells_[i].alignment = SlotAlignment(type, request_.lanes);
-  }
+  CoverValues();
   FindSameBits(request_.root);
 
   clock_ = 1;
@@ -438,8 +467,7 @@ absl::StatusOr<FrameLayout> LayoutBuilder::Build() {
   const auto slot = [&](size_t cell) {
     return cells_[cell].defined == kNever ? kNoSlot : static_cast<uint32_t>(groups_[Find(cell)].offset);
   };
-  layout_.slots.resize(fn_.num_values());
-  for (uint32_t i = 0; i < fn_.num_values(); ++i) layout_.slots[i] = slot(i);
+  for (size_t i = 0; i < layout_.slots.size(); ++i) layout_.slots[i] = slot(i);
   for (size_t cell : result_cells_) layout_.result_slots.push_back(slot(cell));
   for (auto& [op, cell] : layout_.counters) cell = slot(cell);
   return std::move(layout_);
@@ -448,7 +476,8 @@ absl::StatusOr<FrameLayout> LayoutBuilder::Build() {
 }  // namespace
 
 bool IsSameBits(Op op) {
-  constexpr Op kSameBits[] = {Op::kReshape, Op::kExpandDims, Op::kHint, Op::kConvertLayout, Op::kBitcast, Op::kPtrToInt, Op::kIntToPtr};
+  constexpr Op kSameBits[] = {Op::kReshape, Op::kExpandDims, Op::kHint,    Op::kConvertLayout,
+                              Op::kBitcast, Op::kPtrToInt,   Op::kIntToPtr};
   return std::find(std::begin(kSameBits), std::end(kSameBits), op) != std::end(kSameBits);
 }
 

@@ -37,13 +37,21 @@ struct FrameRequest {
 };
 
 struct FrameLayout {
+  // Values first_value, first_value + 1, ...: all that root defines, and hardly any else.
+  uint32_t first_value = 0;
   std::vector<ValueId> same_as;                  // by value: the value whose slot it has, itself for most
   std::vector<uint32_t> slots;                   // by value; kNoSlot for constants and for values outside root
   std::vector<uint32_t> result_slots;            // where `return`, or the yield of a region, puts its values
   absl::flat_hash_map<OpId, uint32_t> counters;  // of each for: 8 bytes for the iterations that remain
   uint64_t end = 0;
 
-  uint32_t SlotOf(ValueId value) const { return slots[same_as[value.index()].index()]; }
+  bool Covers(ValueId value) const { return value.index() - first_value < slots.size(); }
+  ValueId SameAs(ValueId value) const { return Covers(value) ? same_as[value.index() - first_value] : value; }
+  // kNoSlot for constants and for values outside root.
+  uint32_t SlotOf(ValueId value) const {
+    const ValueId same = SameAs(value);
+    return Covers(same) ? slots[same.index() - first_value] : kNoSlot;
+  }
 };
 
 // True for ops whose value never changes while an executable lives: they are computed once an arena.

@@ -1,7 +1,7 @@
 // Runs the programs of a launch in some order, such that programs that wait for each other all finish.
 //
-// A program that waits (wait_detector.h) is put aside for the others. When every program that has not finished waits, at
-// one and the same version of memory, there is a deadlock.
+// A program that waits (wait_detector.h) is put aside for the others. When every program that has not finished waits,
+// at one and the same version of memory, there is a deadlock.
 //
 //   scheduler_ordered.cc       kInOrder and kThreads: programs in order, each to its end if it doesn't wait
 //   scheduler_interleaved.cc   kRandom and kRoundRobin: one thread, programs preempted after a few back edges

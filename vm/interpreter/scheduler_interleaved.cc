@@ -150,7 +150,8 @@ ScheduleResult InterleavedScheduler::Run() {
     }
     if (all_wait) {
       result.is_deadlock = true;
-      std::sort(live_.begin(), live_.end(), [](const ScheduledTask& a, const ScheduledTask& b) { return a.index < b.index; });
+      std::sort(live_.begin(), live_.end(),
+                [](const ScheduledTask& a, const ScheduledTask& b) { return a.index < b.index; });
       for (ScheduledTask& task : live_) result.waiting.push_back(std::move(task.program));
       return result;
     }

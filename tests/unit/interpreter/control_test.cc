@@ -1,4 +1,7 @@
 // Control flow: parallel copies, leaving loops from any depth, loop bounds at the limits, calls, resumption.
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "tests/unit/interpreter/evaluate_text.h"
@@ -261,6 +264,50 @@ func @ends(%n: i64) -> i64 {
               HasSubstr("fold.py:3:5 in @stands: the loop never ends"));
   ASSERT_TRUE(evaluate("ends", 1000).ok());
   EXPECT_EQ(FromBytes<int64_t>((*evaluate("ends", 1000))[0])[0], 499500);
+}
+
+// Each helper is looked at while its callers are.
+TEST(ControlTest, ARegionMayCallThroughManyHelpers) {
+  constexpr int kHelpers = 50;
+  std::string text = R"(
+func @f(%x: tile<4xi32>) -> i32 {
+  %r = reduce %x axis=0 : i32 {
+  ^(%a: i32, %b: i32):
+    %c = call %a, %b callee=@h0 : i32
+    yield %c
+  }
+  return %r
+}
+)";
+  for (int i = 0; i < kHelpers; ++i) {
+    const std::string op = i + 1 == kHelpers ? "addi %a, %b" : absl::StrCat("call %a, %b callee=@h", i + 1, " : i32");
+    absl::StrAppend(&text, "func @h", i, "(%a: i32, %b: i32) -> i32 {\n  %0 = constant 0 : i32\n  %c = ", op,
+                    "\n  %d = addi %c, %0\n  return %d\n}\n");
+  }
+  EXPECT_EQ(EvaluateTo<int32_t>(1, text, {ToBytes(std::vector<int32_t>{1, 2, 3, 4})})[0], 10);
+}
+
+// A region costs what is in it, not what is around it: otherwise this takes minutes.
+TEST(ControlTest, ManyRegionsAreDecodedQuickly) {
+  std::string text = "func @f(%x0: tile<4xi32>) -> tile<4xi32> {\n";
+  constexpr int kRegions = 10'000;
+  for (int i = 0; i < kRegions; ++i) {
+    constexpr char kMap[] = R"(  %x$1 = map_elementwise %x$0 pack=1 : tile<4xi32> {
+  ^(%a$0: i32):
+    %b$0 = addi %a$0, %a$0
+    %c$0 = subi %b$0, %a$0
+    %d$0 = addi %c$0, %a$0
+    %e$0 = subi %d$0, %a$0
+    yield %e$0
+  }
+)";
+    absl::SubstituteAndAppend(&text, kMap, i, i + 1);
+  }
+  absl::StrAppend(&text, "  return %x", kRegions, "\n}\n");
+  const std::vector<int32_t> x{1, 2, 3, 4};
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(EvaluateTo<int32_t>(4, text, {ToBytes(x)}), x);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 }  // namespace

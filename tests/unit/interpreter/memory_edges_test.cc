@@ -97,8 +97,8 @@ struct Arena {
 
 class AccessTest : public ::testing::TestWithParam<Access> {};
 
-// The pointer is an integer, so the process's own memory beside the tensor may be used, but no element that is partly in
-// the tensor.
+// The pointer is an integer, so the process's own memory beside the tensor may be used, but no element that is partly
+// in the tensor.
 TEST_P(AccessTest, AnElementPartlyInATensorIsOutOfBounds) {
   struct Case {
     int64_t begin, end;  // of the tensor
