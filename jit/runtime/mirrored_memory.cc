@@ -1,0 +1,276 @@
+#include "jit/runtime/mirrored_memory.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "jit/runtime/recent_launches.h"
+#include "jit/runtime/written_parameters.h"
+#include "vm/base/status.h"
+
+namespace trivet::jit {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+
+bool IsAddress(const vm::Type& type) { return type.is_pointer() || type.is_block_ptr() || type.is_desc(); }
+
+// True if the host can use the memory at `address` as it is: pinned, managed, or not the driver's at all.
+bool IsHostMemory(const CudaDriver& driver, uint64_t address) {
+  unsigned int type = 0;
+  const cuda::Result result = driver.api().cuPointerGetAttribute(&type, cuda::kMemoryType, address);
+  if (result != cuda::kSuccess) return true;  // the driver has never heard of it
+  return type == cuda::kHostMemory;
+}
+
+// Bytes that new allocations may take without pushing others out, or a great many if that is unknown.
+uint64_t AvailableHostBytes() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/meminfo", "re"), &std::fclose);
+  char line[128];
+  while (file != nullptr && std::fgets(line, sizeof line, file.get()) != nullptr) {
+    uint64_t kilobytes = 0;
+    if (std::sscanf(line, "MemAvailable: %" SCNu64, &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return ~uint64_t{0};
+}
+
+}  // namespace
+
+absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, const vm::LaunchRequest& request) {
+  FunctionId found;
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const vm::Function& function = module.functions[i];
+    if (!function.is_kernel || (!request.kernel.empty() && function.name != request.kernel)) continue;
+    if (found) return absl::InvalidArgumentError("the module has several kernels; name one");
+    found = FunctionId(i);
+  }
+  if (!found) return absl::InvalidArgumentError(absl::StrCat("the module has no kernel '", request.kernel, "'"));
+  return found;
+}
+
+absl::StatusOr<MirroredMemory> MirroredMemory::Copy(const CudaDriver& driver, const vm::Module& module,
+                                                    const DeviceLaunch& launch) {
+  MirroredMemory memory(driver);
+  memory.device_ = launch.device;
+  memory.stream_ = launch.stream;
+  memory.request_ = launch.request;
+  TRIVET_RETURN_IF_ERROR(driver.FindDevice(launch.device).status());
+  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, launch.request));
+  if (module.function(kernel).params().size() != launch.request.arguments.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel '", module.function(kernel).name, "' takes ",
+                                                   module.function(kernel).params().size(), " arguments, not ",
+                                                   launch.request.arguments.size()));
+  }
+  TRIVET_ASSIGN_OR_RETURN(const ScopedContext scope, ScopedContext::Enter(driver, launch.device));
+  TRIVET_ASSIGN_OR_RETURN(const bool is_capturing, driver.IsCapturing(launch.stream));
+  if (is_capturing) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "kernel '", module.function(kernel).name, "' would run on the interpreter, which a CUDA graph can't capture"));
+  }
+  const RelaxedCapture relaxed(driver);
+  TRIVET_RETURN_IF_ERROR(ExplainFault(TRIVET_CUDA_CALL(driver, cuStreamSynchronize, launch.stream)));
+  TRIVET_RETURN_IF_ERROR(memory.FindRanges(module, launch));
+  TRIVET_RETURN_IF_ERROR(memory.AllocateCopies());
+  TRIVET_RETURN_IF_ERROR(memory.CopyIn());
+  memory.Rewrite(module.function(kernel));
+  return memory;
+}
+
+absl::Status MirroredMemory::FindRanges(const vm::Module& module, const DeviceLaunch& launch) {
+  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel_id, FindKernel(module, launch.request));
+  const vm::Function& kernel = module.function(kernel_id);
+  const WrittenParameters written = FindWrittenParameters(module, kernel_id);
+  std::vector<vm::Allocation> allocations = launch.request.memory.allocations();
+  const auto is_known = [&](uint64_t address) {
+    return std::any_of(allocations.begin(), allocations.end(), [&](const vm::Allocation& allocation) {
+      return address - allocation.storage_base < static_cast<uint64_t>(std::max<int64_t>(allocation.storage_bytes, 1));
+    });
+  };
+  std::vector<uint64_t> written_addresses;
+  for (size_t i = 0; i < kernel.params().size(); ++i) {
+    const ValueId param = kernel.params()[i];
+    if (!IsAddress(kernel.type(param)) || launch.request.arguments[i].words.empty()) continue;
+    const uint64_t address = launch.request.arguments[i].words[0];
+    if (address == 0) continue;
+    if (written.may_write[i]) written_addresses.push_back(address);
+    if (is_known(address) || IsHostMemory(*driver_, address)) continue;
+    const vm::Type& type = kernel.type(param);
+    vm::Allocation around;
+    around.name = kernel.value(param).name;
+    around.dtype = type.pointer_depth() > 1 ? vm::DType::kI64 : type.dtype();  // a pointer's own size
+    cuda::DevicePtr base = 0;
+    size_t bytes = 0;
+    TRIVET_RETURN_IF_ERROR(TRIVET_CUDA_CALL(*driver_, cuMemGetAddressRange, &base, &bytes, address));
+    around.storage_base = base;
+    around.storage_bytes = static_cast<int64_t>(bytes);
+    around.view_base = address;
+    around.shape = {static_cast<int64_t>(base + bytes - address) / vm::InfoOf(around.dtype).storage_bytes};
+    around.strides = {1};
+    allocations.push_back(around);
+    request_.memory.Add(around);
+  }
+  std::sort(allocations.begin(), allocations.end(),
+            [](const vm::Allocation& a, const vm::Allocation& b) { return a.storage_base < b.storage_base; });
+  for (const vm::Allocation& allocation : allocations) {
+    if (allocation.storage_bytes <= 0 || IsHostMemory(*driver_, allocation.storage_base)) continue;
+    const bool is_target = std::any_of(written_addresses.begin(), written_addresses.end(), [&](uint64_t address) {
+      return address - allocation.storage_base < static_cast<uint64_t>(allocation.storage_bytes);
+    });
+    AddRange(allocation, allocation.is_writable && (is_target || written.writes_anywhere));
+  }
+  return absl::OkStatus();
+}
+
+// Allocations come in the order of their addresses; those that overlap become one range.
+void MirroredMemory::AddRange(const vm::Allocation& allocation, bool may_be_written) {
+  const uint64_t begin = allocation.storage_base;
+  const uint64_t end = begin + static_cast<uint64_t>(allocation.storage_bytes);
+  if (!ranges_.empty() && begin < ranges_.back().begin + ranges_.back().size) {
+    Range& last = ranges_.back();
+    last.size = std::max(last.begin + last.size, end) - last.begin;
+    last.may_be_written |= may_be_written;
+    return;
+  }
+  Range range;
+  range.begin = begin;
+  range.size = end - begin;
+  range.may_be_written = may_be_written;
+  ranges_.push_back(std::move(range));
+}
+
+absl::Status MirroredMemory::AllocateCopies() {
+  uint64_t total = 0;
+  for (const Range& range : ranges_) total += (range.may_be_written ? 2 : 1) * (range.size + 2 * kPageBytes);
+  if (const uint64_t available = AvailableHostBytes(); total > available / 10 * 9) {
+    return absl::ResourceExhaustedError(absl::StrCat("running the launch on the interpreter needs ", total,
+                                                     " bytes of host memory for copies, and ", available, " are free"));
+  }
+  for (Range& range : ranges_) {
+    TRIVET_RETURN_IF_ERROR(Allocate(range, range.copy));
+    if (range.may_be_written) TRIVET_RETURN_IF_ERROR(Allocate(range, range.original));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MirroredMemory::Allocate(const Range& range, HostBuffer& buffer) {
+  const uint64_t offset = range.begin % kPageBytes;
+  buffer.memory.reset(std::aligned_alloc(kPageBytes, (offset + range.size + kPageBytes - 1) / kPageBytes * kPageBytes));
+  if (buffer.memory == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat("no host memory for a copy of ", range.size, " bytes"));
+  }
+  buffer.bytes = static_cast<uint8_t*>(buffer.memory.get()) + offset;
+  return absl::OkStatus();
+}
+
+absl::Status MirroredMemory::CopyIn() {
+  for (const Range& range : ranges_) {
+    TRIVET_RETURN_IF_ERROR(
+        TRIVET_CUDA_CALL(*driver_, cuMemcpyDtoHAsync, range.copy.bytes, range.begin, range.size, stream_));
+  }
+  TRIVET_RETURN_IF_ERROR(ExplainFault(TRIVET_CUDA_CALL(*driver_, cuStreamSynchronize, stream_)));
+  for (const Range& range : ranges_) {
+    if (range.may_be_written) std::memcpy(range.original.bytes, range.copy.bytes, range.size);
+  }
+  return absl::OkStatus();
+}
+
+void MirroredMemory::Rewrite(const vm::Function& kernel) {
+  for (size_t i = 0; i < request_.arguments.size(); ++i) {
+    std::vector<uint64_t>& words = request_.arguments[i].words;
+    if (IsAddress(kernel.type(kernel.params()[i])) && !words.empty()) words[0] = ToHost(words[0]);
+  }
+  vm::AllocationRegistry host;
+  for (vm::Allocation allocation : request_.memory.allocations()) {
+    // By the same distance: a view may begin outside its storage, when it is empty.
+    const uint64_t moved = ToHost(allocation.storage_base) - allocation.storage_base;
+    allocation.storage_base += moved;
+    allocation.view_base += moved;
+    host.Add(std::move(allocation));
+  }
+  host.Seal();
+  request_.memory = std::move(host);
+}
+
+const MirroredMemory::Range* MirroredMemory::FindRange(uint64_t address) const {
+  for (const Range& range : ranges_) {
+    if (range.Holds(address)) return &range;
+  }
+  return nullptr;
+}
+
+uint64_t MirroredMemory::ToHost(uint64_t address) const {
+  const Range* range = FindRange(address);
+  if (range == nullptr) {
+    // A pointer one past the end belongs to what it is the end of.
+    for (const Range& before : ranges_) {
+      if (address == before.begin + before.size) range = &before;
+    }
+  }
+  if (range == nullptr) return address;
+  return reinterpret_cast<uintptr_t>(range->copy.bytes) + (address - range->begin);
+}
+
+const void* MirroredMemory::FindCopy(uint64_t device_address) const {
+  const Range* range = FindRange(device_address);
+  return range == nullptr || !range->may_be_written ? nullptr : range->copy.bytes + (device_address - range->begin);
+}
+
+const void* MirroredMemory::FindActual(uint64_t device_address) const {
+  const Range* range = FindRange(device_address);
+  return range == nullptr || range->actual.bytes == nullptr ? nullptr
+                                                            : range->actual.bytes + (device_address - range->begin);
+}
+
+absl::Status MirroredMemory::WriteBack() const {
+  TRIVET_ASSIGN_OR_RETURN(const ScopedContext scope, ScopedContext::Enter(*driver_, device_));
+  const RelaxedCapture relaxed(*driver_);
+  for (const Range& range : ranges_) {
+    if (!range.may_be_written) continue;
+    const auto is_changed = [&](uint64_t page) {
+      return std::memcmp(range.copy.bytes + page, range.original.bytes + page,
+                         std::min(kPageBytes, range.size - page)) != 0;
+    };
+    // One copy for each run of pages that changed.
+    for (uint64_t page = 0; page < range.size; page += kPageBytes) {
+      const uint64_t run = page;
+      while (page < range.size && is_changed(page)) page += kPageBytes;
+      if (page == run) continue;
+      TRIVET_RETURN_IF_ERROR(TRIVET_CUDA_CALL(*driver_, cuMemcpyHtoDAsync, range.begin + run, range.copy.bytes + run,
+                                              std::min(page, range.size) - run, stream_));
+    }
+  }
+  // The copies are freed soon.
+  return ExplainFault(TRIVET_CUDA_CALL(*driver_, cuStreamSynchronize, stream_));
+}
+
+void MirroredMemory::Restore() {
+  for (Range& range : ranges_) {
+    if (range.may_be_written) std::memcpy(range.copy.bytes, range.original.bytes, range.size);
+  }
+}
+
+absl::Status MirroredMemory::ReadDevice() {
+  TRIVET_ASSIGN_OR_RETURN(const ScopedContext scope, ScopedContext::Enter(*driver_, device_));
+  const RelaxedCapture relaxed(*driver_);
+  for (Range& range : ranges_) {
+    if (!range.may_be_written) continue;
+    if (range.actual.bytes == nullptr) TRIVET_RETURN_IF_ERROR(Allocate(range, range.actual));
+    TRIVET_RETURN_IF_ERROR(
+        TRIVET_CUDA_CALL(*driver_, cuMemcpyDtoHAsync, range.actual.bytes, range.begin, range.size, stream_));
+  }
+  return ExplainFault(TRIVET_CUDA_CALL(*driver_, cuStreamSynchronize, stream_));
+}
+
+absl::StatusOr<vm::LaunchResult> LaunchMirrored(const CudaDriver& driver, const vm::Executable& executable,
+                                                const DeviceLaunch& launch) {
+  TRIVET_ASSIGN_OR_RETURN(const MirroredMemory memory, MirroredMemory::Copy(driver, executable.module(), launch));
+  vm::LaunchResult result = vm::Launch(executable, memory.request());
+  if (result.status.ok()) TRIVET_RETURN_IF_ERROR(memory.WriteBack());
+  return result;
+}
+
+}  // namespace trivet::jit
