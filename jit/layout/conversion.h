@@ -94,7 +94,6 @@ struct ScratchAccess {
   std::vector<std::vector<Group>> rounds;  // groups of each round; as many in each
   int wavefronts = 0;                      // of one warp for one group; see BankWavefronts
 };
-using SharedAccess = ScratchAccess;
 
 // kShared, carried out in rounds. In each round r:
 //

@@ -179,7 +179,7 @@ Registers ConvertByShuffles(LoweringContext& cx, const ShufflePlan& plan, const 
   return out;
 }
 
-Value* GroupPointer(LoweringContext& cx, Value* scratch, Value* thread_offset, const SharedAccess::Group& group) {
+Value* GroupPointer(LoweringContext& cx, Value* scratch, Value* thread_offset, const ScratchAccess::Group& group) {
   auto& ir = cx.ir();
   Value* offset = group.xored == 0 ? thread_offset : ir.CreateXor(thread_offset, cx.I32(group.xored));
   Value* pointer = ir.CreateInBoundsGEP(ir.getInt8Ty(), scratch, offset);
@@ -192,10 +192,10 @@ Registers ConvertThroughShared(LoweringContext& cx, const SharedPlan& plan, cons
   Value* scratch = cx.Scratch(plan.bytes);
   Value* store_offset = SumOverThreadBits(cx, plan.store.thread_offsets);
   Value* load_offset = SumOverThreadBits(cx, plan.load.thread_offsets);
-  const auto vector_type = [&](const SharedAccess& access) -> llvm::Type* {
+  const auto vector_type = [&](const ScratchAccess& access) -> llvm::Type* {
     return access.vector_elements == 1 ? word : llvm::FixedVectorType::get(word, static_cast<unsigned>(access.vector_elements));
   };
-  const auto alignment = [&](const SharedAccess& access) {
+  const auto alignment = [&](const ScratchAccess& access) {
     return llvm::Align(static_cast<uint64_t>(access.vector_elements * plan.element_bytes));
   };
   const auto meet = [&] { plan.within_warp ? cx.WarpBarrier() : cx.Barrier(); };
@@ -210,7 +210,7 @@ Registers ConvertThroughShared(LoweringContext& cx, const SharedPlan& plan, cons
       ir.CreateCondBr(is_busy, store, after);
       ir.SetInsertPoint(store);
     }
-    for (const SharedAccess::Group& group : plan.store.rounds[round]) {
+    for (const ScratchAccess::Group& group : plan.store.rounds[round]) {
       Value* data = source[static_cast<size_t>(group.registers[0])];
       if (plan.store.vector_elements > 1) {
         data = llvm::PoisonValue::get(vector_type(plan.store));
@@ -225,7 +225,7 @@ Registers ConvertThroughShared(LoweringContext& cx, const SharedPlan& plan, cons
       ir.SetInsertPoint(after);
     }
     meet();
-    for (const SharedAccess::Group& group : plan.load.rounds[round]) {
+    for (const ScratchAccess::Group& group : plan.load.rounds[round]) {
       Value* data = ir.CreateAlignedLoad(vector_type(plan.load), GroupPointer(cx, scratch, load_offset, group),
                                          alignment(plan.load));
       for (size_t i = 0; i < group.registers.size(); ++i) {
