@@ -21,6 +21,7 @@ std::string At(absl::string_view what, absl::string_view location) {
 const char* PastTense(SharedAccess access) {
   switch (access) {
     case SharedAccess::kLoad:
+    case SharedAccess::kAtomicLoad:
       return "read";
     case SharedAccess::kStore:
       return "wrote";
@@ -35,6 +36,7 @@ const char* PastTense(SharedAccess access) {
 const char* PresentTense(SharedAccess access) {
   switch (access) {
     case SharedAccess::kLoad:
+    case SharedAccess::kAtomicLoad:
       return "reads";
     case SharedAccess::kStore:
       return "writes";
@@ -49,6 +51,7 @@ const char* PresentTense(SharedAccess access) {
 const char* Noun(SharedAccess access) {
   switch (access) {
     case SharedAccess::kLoad:
+    case SharedAccess::kAtomicLoad:
       return "load";
     case SharedAccess::kStore:
       return "store";
@@ -358,28 +361,28 @@ absl::Status Cta::Deadlock() const {
   return absl::InternalError("emulator: no thread can run, and none says why");
 }
 
-void Cta::Fail(absl::StatusCode code, const CallSite& site, absl::string_view message) {
-  FailAccess(code, site.name, site.location, message);
+void Cta::Fail(absl::StatusCode code, const CallSite& site, absl::string_view message, int thread) {
+  FailAt(code, site.name, site.location, thread < 0 ? running_ : thread, message);
 }
 
-void Cta::FailAccess(absl::StatusCode code, absl::string_view what, absl::string_view location,
-                     absl::string_view message) {
+void Cta::FailAt(absl::StatusCode code, absl::string_view what, absl::string_view location, int thread,
+                 absl::string_view message) {
   if (failed()) return;
-  status_ = absl::Status(code, absl::StrFormat("%s by %s of program (%d, %d, %d): %s", At(what, location),
-                                               Name(running_), program_id_[0], program_id_[1], program_id_[2], message));
+  status_ = absl::Status(code, absl::StrFormat("%s by %s of program (%d, %d, %d): %s", At(what, location), Name(thread),
+                                               program_id_[0], program_id_[1], program_id_[2], message));
 }
 
-void Cta::FailRace(absl::string_view what, absl::string_view location, const SharedMemory::Race& race) {
+void Cta::FailRace(absl::string_view what, absl::string_view location, int thread, const SharedMemory::Race& race) {
   const bool in_flight = race.before == SharedAccess::kAsyncCopy && race.now != SharedAccess::kAsyncCopy;
-  FailAccess(absl::StatusCode::kAborted, what, location,
-             absl::StrFormat("race: it %s byte %d of shared memory, which %s %s %s", PresentTense(race.now), race.offset,
-                             Name(race.other), PastTense(race.before),
-                             in_flight ? "without a wait and a barrier between" : "without a barrier between"));
+  FailAt(absl::StatusCode::kAborted, what, location, thread,
+         absl::StrFormat("race: it %s byte %d of shared memory, which %s %s %s", PresentTense(race.now), race.offset,
+                         race.other == thread ? "itself" : Name(race.other), PastTense(race.before),
+                         in_flight ? "without a wait and a barrier between" : "without a barrier between"));
 }
 
 void Cta::OutOfIterations(absl::string_view location) {
-  FailAccess(absl::StatusCode::kDeadlineExceeded, "loop", location,
-             absl::StrCat("the program ran through more than ", launch_.max_loop_iterations, " loop iterations"));
+  FailAt(absl::StatusCode::kDeadlineExceeded, "loop", location, running_,
+         absl::StrCat("the program ran through more than ", launch_.max_loop_iterations, " loop iterations"));
   LeaveIfFailed();
 }
 
@@ -393,41 +396,45 @@ bool Cta::IsAllocated(uint64_t address, int64_t bytes) const {
   return address - range.address + static_cast<uint64_t>(bytes) <= static_cast<uint64_t>(range.size_bytes);
 }
 
-bool Cta::CheckMemory(absl::string_view what, absl::string_view location, SharedAccess access, uint64_t address,
-                      int64_t bytes, const void* value) {
-  if (shared_.Contains(address, bytes)) {
-    if (const auto race = shared_.Access(running_, access, address, bytes, value)) {
-      FailRace(what, location, *race);
+bool Cta::CheckMemory(const Access& access, const void* value) {
+  const auto fail = [&](absl::StatusCode code, absl::string_view message) {
+    FailAt(code, access.what, access.location, access.thread,
+           absl::StrFormat("it %s %d bytes at 0x%x, which %s", PresentTense(access.access), access.bytes,
+                           access.address, message));
+    return false;
+  };
+  if (access.address % static_cast<uint64_t>(access.alignment) != 0) {
+    return fail(absl::StatusCode::kInvalidArgument, absl::StrCat("is no multiple of ", access.alignment));
+  }
+  if (shared_.Contains(access.address, access.bytes)) {
+    if (const auto race = shared_.Access(access.thread, access.access, access.address, access.bytes, value)) {
+      FailRace(access.what, access.location, access.thread, *race);
       return false;
     }
     return true;
   }
-  if (allocations_.empty() || IsAllocated(address, bytes)) return true;
-  FailAccess(absl::StatusCode::kOutOfRange, what, location,
-             absl::StrFormat("it %s %d bytes at 0x%x, which is in no allocation of the launch", PresentTense(access),
-                             bytes, address));
-  return false;
+  if (allocations_.empty() || IsAllocated(access.address, access.bytes)) return true;
+  return fail(absl::StatusCode::kOutOfRange, "is in no allocation of the launch");
 }
 
-bool Cta::CheckAccess(const CallSite& site, SharedAccess access, uint64_t address, int64_t bytes, const void* value) {
-  return CheckMemory(site.name, site.location, access, address, bytes, value);
+bool Cta::CheckAccess(const CallSite& site, int thread, SharedAccess access, uint64_t address, int64_t bytes,
+                      const void* value) {
+  return CheckMemory({site.name, site.location, thread, access, address, bytes, bytes}, value);
 }
 
 void Cta::CheckShared(const AccessSite& site, uint64_t address, const void* value) {
   if (!shared_.Contains(address, site.bytes)) {
-    FailAccess(absl::StatusCode::kOutOfRange, Noun(site.access), site.location,
-               absl::StrFormat("it %s %d bytes at offset %d of shared memory, which has %d bytes",
-                               PresentTense(site.access), site.bytes,
-                               static_cast<int64_t>(address - shared_.address()), shared_.size_bytes()));
+    FailAt(absl::StatusCode::kOutOfRange, Noun(site.access), site.location, running_,
+           absl::StrFormat("it %s %d bytes at offset %d of shared memory, which has %d bytes", PresentTense(site.access),
+                           site.bytes, static_cast<int64_t>(address - shared_.address()), shared_.size_bytes()));
   } else {
-    CheckMemory(Noun(site.access), site.location, site.access, address, site.bytes, value);
+    CheckMemory({Noun(site.access), site.location, running_, site.access, address, site.bytes, site.alignment}, value);
   }
   LeaveIfFailed();
 }
 
 void Cta::CheckGlobal(const AccessSite& site, uint64_t address) {
-  if (allocations_.empty()) return;
-  CheckMemory(Noun(site.access), site.location, site.access, address, site.bytes, nullptr);
+  CheckMemory({Noun(site.access), site.location, running_, site.access, address, site.bytes, site.alignment}, nullptr);
   LeaveIfFailed();
 }
 
@@ -437,11 +444,16 @@ void Cta::StartCopy(const CallSite& site, const Copy& copy) {
                 absl::StrFormat("it copies %d bytes to offset %d of shared memory, which has %d bytes", copy.bytes,
                                 static_cast<int64_t>(copy.destination - shared_.address()), shared_.size_bytes()));
   }
-  if (const auto race = shared_.StartCopy(running_, copy.destination, copy.bytes)) {
-    return FailRace(site.name, site.location, *race);
+  if (copy.destination % static_cast<uint64_t>(copy.bytes) != 0) {
+    return Fail(absl::StatusCode::kInvalidArgument, site,
+                absl::StrFormat("it copies %d bytes to 0x%x, which is no multiple", copy.bytes, copy.destination));
   }
-  if (copy.source_bytes > 0 &&
-      !CheckMemory(site.name, site.location, SharedAccess::kLoad, copy.source, copy.source_bytes, nullptr)) {
+  if (const auto race = shared_.StartCopy(running_, copy.destination, copy.bytes)) {
+    return FailRace(site.name, site.location, running_, *race);
+  }
+  if (copy.source_bytes > 0 && !CheckMemory({site.name, site.location, running_, SharedAccess::kLoad, copy.source,
+                                             copy.source_bytes, copy.bytes},
+                                            nullptr)) {
     return;
   }
   threads_[static_cast<size_t>(running_)].copies.push_back(copy);
@@ -466,7 +478,7 @@ void Cta::WaitForCopies(const CallSite& site, int pending) {
   for (size_t i = 0; i < complete; ++i) {
     const Copy& copy = self.copies[i];
     if (const auto race = shared_.FinishCopy(running_, copy.destination, copy.bytes)) {
-      return FailRace(site.name, site.location, *race);
+      return FailRace(site.name, site.location, running_, *race);
     }
     auto* destination = reinterpret_cast<char*>(copy.destination);
     std::memcpy(destination, reinterpret_cast<const void*>(copy.source), static_cast<size_t>(copy.source_bytes));

@@ -24,6 +24,7 @@ namespace trivet::jit {
 struct AccessSite {
   SharedAccess access;
   int64_t bytes;
+  int64_t alignment;  // what the instruction promises, in bytes
   std::string location;
 };
 
@@ -60,9 +61,10 @@ class Cta {
   const EmulatedLaunch& launch() const { return launch_; }
   int64_t shared_bytes() const { return shared_.size_bytes(); }
 
-  // Ends the launch with an error about the calling thread: "message: thread 3 (warp 0, lane 3) ...". The host function
-  // returns after it; the thread then never runs again. The first error counts.
-  void Fail(absl::StatusCode code, const CallSite& site, absl::string_view message);
+  // Ends the launch with an error: "shfl.sync.idx.i32 by thread 3 (warp 0, lane 3) of program (0, 0, 0): message". The
+  // host function returns after it; no thread then runs again. The first error counts. `thread`: the calling one if
+  // negative.
+  void Fail(absl::StatusCode code, const CallSite& site, absl::string_view message, int thread = -1);
   bool failed() const { return !status_.ok(); }
 
   // Waits until all lanes of `mask` have made the same call; then `compute` works for all of them.
@@ -84,9 +86,11 @@ class Cta {
   // Ends the calling thread.
   void Exit();
 
-  // Whether [address, address + bytes) may be accessed and no race is seen; Fail otherwise. Works for shared and global
-  // memory. `value`: what is to be written, or null.
-  bool CheckAccess(const CallSite& site, SharedAccess access, uint64_t address, int64_t bytes, const void* value);
+  // Whether `thread` may access [address, address + bytes), which must be aligned to its size, and no race is seen; Fail
+  // otherwise. For shared and global memory. `value`: what is to be written, or null.
+  bool CheckAccess(const CallSite& site, int thread, SharedAccess access, uint64_t address, int64_t bytes,
+                   const void* value = nullptr);
+  bool IsShared(uint64_t address) const { return shared_.Contains(address, 1); }
 
   // Asynchronous copies of the calling thread, in order. `source_bytes` are copied, the rest is zero.
   struct Copy {
@@ -133,10 +137,20 @@ class Cta {
   absl::Status Deadlock() const;
   std::string Name(int thread) const;      // "thread 3 (warp 0, lane 3)"
   std::string Whereabouts(int thread) const;  // "has exited", "waits in ..."
-  void FailRace(absl::string_view what, absl::string_view location, const SharedMemory::Race& race);
-  void FailAccess(absl::StatusCode code, absl::string_view what, absl::string_view location, absl::string_view message);
-  bool CheckMemory(absl::string_view what, absl::string_view location, SharedAccess access, uint64_t address,
-                   int64_t bytes, const void* value);
+  // An access and who makes it, for checks and their messages.
+  struct Access {
+    absl::string_view what;
+    absl::string_view location;
+    int thread;
+    SharedAccess access;
+    uint64_t address;
+    int64_t bytes;
+    int64_t alignment;
+  };
+  bool CheckMemory(const Access& access, const void* value);
+  void FailRace(absl::string_view what, absl::string_view location, int thread, const SharedMemory::Race& race);
+  void FailAt(absl::StatusCode code, absl::string_view what, absl::string_view location, int thread,
+              absl::string_view message);
   bool IsAllocated(uint64_t address, int64_t bytes) const;
   uint64_t Random();
 

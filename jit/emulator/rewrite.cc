@@ -267,21 +267,26 @@ void Rewriter::AddMemoryCheck(llvm::Instruction& access, const FrameSlots& slots
   llvm::Type* type = nullptr;
   llvm::Value* stored = nullptr;
   auto kind = SharedAccess::kLoad;
+  llvm::Align alignment;
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&access)) {
     pointer = load->getPointerOperand();
+    alignment = load->getAlign();
     type = load->getType();
-    if (load->isAtomic()) kind = SharedAccess::kAtomic;
+    if (load->isAtomic()) kind = SharedAccess::kAtomicLoad;
   } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&access)) {
     pointer = store->getPointerOperand();
+    alignment = store->getAlign();
     stored = store->getValueOperand();
     type = stored->getType();
     kind = store->isAtomic() ? SharedAccess::kAtomic : SharedAccess::kStore;
   } else if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(&access)) {
     pointer = rmw->getPointerOperand();
+    alignment = rmw->getAlign();
     type = rmw->getValOperand()->getType();
     kind = SharedAccess::kAtomic;
   } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&access)) {
     pointer = exchange->getPointerOperand();
+    alignment = exchange->getAlign();
     type = exchange->getNewValOperand()->getType();
     kind = SharedAccess::kAtomic;
   } else {
@@ -292,6 +297,8 @@ void Rewriter::AddMemoryCheck(llvm::Instruction& access, const FrameSlots& slots
   auto site = std::make_unique<AccessSite>();
   site->access = kind;
   site->bytes = static_cast<int64_t>(layout_.getTypeStoreSize(type).getFixedValue());
+  // No instruction of a GPU needs more than 16 bytes.
+  site->alignment = static_cast<int64_t>(std::min<uint64_t>(alignment.value(), 16));
   site->location = LocationOf(access);
   builder_.SetInsertPoint(&access);
   llvm::Value* address = builder_.CreatePtrToInt(pointer, builder_.getInt64Ty());

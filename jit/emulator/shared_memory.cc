@@ -80,8 +80,11 @@ std::optional<SharedMemory::Race> SharedMemory::Access(int thread, SharedAccess 
         byte.writer != kNobody && !IsOrdered(thread, byte.writer, byte.write_clock)) {
       continue;  // the same value again: the first writer stays on record
     }
-    const bool both_atomic = access == SharedAccess::kAtomic && byte.written_by == SharedAccess::kAtomic;
-    if (!both_atomic && !IsOrdered(thread, byte.writer, byte.write_clock)) return race(byte.writer, byte.written_by);
+    if (!IsOrdered(thread, byte.writer, byte.write_clock)) return race(byte.writer, byte.written_by);
+    if (access == SharedAccess::kAtomicLoad) continue;  // not remembered: its conflicts would be with plain stores only
+    if (access != SharedAccess::kAtomic && !IsOrdered(thread, byte.atomic, byte.atomic_clock)) {
+      return race(byte.atomic, SharedAccess::kAtomic);
+    }
     if (access == SharedAccess::kLoad) {
       const size_t slot = byte.reader[0] == thread ? 0 : 1;
       if (slot == 1 && byte.reader[1] != thread) {  // the older of the two makes room
@@ -97,9 +100,14 @@ std::optional<SharedMemory::Race> SharedMemory::Access(int thread, SharedAccess 
         return race(byte.reader[slot], SharedAccess::kLoad);
       }
     }
-    byte.writer = static_cast<uint16_t>(thread);
-    byte.write_clock = now;
-    byte.written_by = access;
+    if (access == SharedAccess::kAtomic) {
+      byte.atomic = static_cast<uint16_t>(thread);
+      byte.atomic_clock = now;
+    } else {
+      byte.writer = static_cast<uint16_t>(thread);
+      byte.write_clock = now;
+      byte.written_by = access;
+    }
   }
   return std::nullopt;
 }

@@ -3,8 +3,8 @@
 // Races. Two accesses to a byte conflict when one of them writes, they are not both atomic, and nothing orders them. Order
 // comes from barriers alone, as on GPUs (shuffles and votes order nothing): each warp has a vector clock (Lamport's
 // happens-before; FastTrack, Flanagan and Freund 2009, with warps for threads), whose own entry grows at each barrier
-// that the warp takes part in; a barrier joins the clocks of its warps. A byte remembers its last writer and the last
-// two readers with their warp's clock then. What this can miss: a third reader, a barrier of some lanes only (it counts
+// that the warp takes part in; a barrier joins the clocks of its warps. A byte remembers its last writer, the last atomic
+// operation and the last two readers with their warp's clock then. What this can miss: a third reader, a barrier of some lanes only (it counts
 // as one of the whole warp), accesses through generic pointers. What it reports is a race.
 //
 // Writing the value that is there already is no race: layouts with replicated elements do that.
@@ -27,7 +27,7 @@ inline constexpr int kMaxWarps = kMaxThreads / 32;
 // What one program may have on sm_90: 227 KiB (CUDA programming guide, "compute capabilities").
 inline constexpr int64_t kMaxSharedBytes = 232448;
 
-enum class SharedAccess : uint8_t { kLoad, kStore, kAtomic, kAsyncCopy };
+enum class SharedAccess : uint8_t { kLoad, kStore, kAtomicLoad, kAtomic, kAsyncCopy };
 
 // The buffer. It lies in the low 2 GiB where the system can do that, at a multiple of 256 KiB, because addresses in
 // shared memory are 32 bits wide, and the low 18 of them go into matrix descriptors.
@@ -84,8 +84,10 @@ class SharedMemory {
 
   struct Byte {
     uint32_t write_clock = 0;
+    uint32_t atomic_clock = 0;
     std::array<uint32_t, 2> read_clock = {0, 0};
     uint16_t writer = kNobody;
+    uint16_t atomic = kNobody;
     std::array<uint16_t, 2> reader = {kNobody, kNobody};
     uint16_t copier = kNobody;  // of a copy in flight
     SharedAccess written_by = SharedAccess::kStore;
