@@ -84,7 +84,8 @@ absl::Status MirroredMemory::FindRanges(const vm::Module& module, const DeviceLa
   TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel_id, FindKernel(module, launch.request));
   const vm::Function& kernel = module.function(kernel_id);
   const WrittenParameters written = FindWrittenParameters(module, kernel_id);
-  std::vector<vm::Allocation> allocations = launch.request.memory.allocations();
+  std::vector<vm::Allocation>& allocations = device_tensors_;
+  allocations = launch.request.memory.allocations();
   const auto is_known = [&](uint64_t address) {
     return std::any_of(allocations.begin(), allocations.end(), [&](const vm::Allocation& allocation) {
       return address - allocation.storage_base < static_cast<uint64_t>(std::max<int64_t>(allocation.storage_bytes, 1));

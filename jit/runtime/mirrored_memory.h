@@ -43,6 +43,12 @@ class MirroredMemory {
 
   // The launch on the copies: the same programs, options and tensors, host addresses.
   const vm::LaunchRequest& request() const { return request_; }
+  // The launch's tensors at their device addresses, with those that were found behind bare pointers.
+  const std::vector<vm::Allocation>& device_tensors() const { return device_tensors_; }
+  // True for a tensor in host memory: the interpreter works on it directly, and nothing is copied.
+  bool IsUsedInPlace(const vm::Allocation& device_tensor) const {
+    return FindRange(device_tensor.storage_base) == nullptr && device_tensor.storage_bytes > 0;
+  }
 
   // Copies what changed back to the device, in the stream's order, and waits until it is there.
   absl::Status WriteBack() const;
@@ -91,7 +97,8 @@ class MirroredMemory {
   int device_ = 0;
   cuda::Stream stream_ = nullptr;
   vm::LaunchRequest request_;
-  std::vector<Range> ranges_;  // disjoint, by address
+  std::vector<vm::Allocation> device_tensors_;  // by address
+  std::vector<Range> ranges_;                   // disjoint, by address
 };
 
 // Runs `launch` on the interpreter and writes the results back if the kernel came to its end. The status is that of
