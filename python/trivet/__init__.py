@@ -36,7 +36,9 @@ from .compiler import CompilationError, compile  # noqa: E402
 from .compiler.errors import CompileTimeAssertionFailure  # noqa: E402
 from .errors import TritonError  # noqa: E402
 from .runtime import (  # noqa: E402
+    AsyncCompileMode,
     Config,
+    FutureKernel,
     KernelInterface,
     MockTensor,
     OutOfResources,
@@ -69,7 +71,7 @@ next_power_of_2.__trivet_kernel__ = constexpr_function(  # type: ignore[attr-def
 )
 
 __all__ = [
-    "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",
+    "AsyncCompileMode", "FutureKernel",     "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "Config", "JITFunction", "KernelInterface",
     "KernelParam", "MockTensor", "OutOfResources", "InterpreterError", "TRITON_VERSION", "TRIVET_VERSION", "TritonError", "TensorDescriptor", "TensorWrapper",
     "__version__", "aggregate", "as_triton", "autotune", "cdiv", "compile", "compiler", "constexpr_function", "errors", "heuristics", "jit",
     "knobs", "language", "must_use_result", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",

@@ -6,14 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .interface import JITCallable
 from .language import core
-from .pickling import PickledByName
 
 
-class ConstexprFunction(PickledByName):
+class ConstexprFunction(JITCallable):
     """A Python function that kernels may call with compile-time values; made by ``@constexpr_function``."""
-
-    is_compile_time = True
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
@@ -30,6 +28,9 @@ class ConstexprFunction(PickledByName):
             return value
 
         return self.fn(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
+
+    def __repr__(self) -> str:
+        return f"ConstexprFunction({self.fn.__module__}:{self.fn.__qualname__})"
 
 
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:

@@ -1,4 +1,4 @@
-"""What every launchable object has in common: ``kernel[grid](...)``."""
+"""What functions of the language have in common (``JITCallable``), and what launchable objects have (``KernelInterface``)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .pickling import PickledByName
+
+
+class JITCallable(PickledByName):
+    """A function that kernels may call: ``fn`` is the Python function."""
+
+    is_compile_time = True
+    fn: Callable[..., Any]
 
 
 class KernelInterface(PickledByName):

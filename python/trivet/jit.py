@@ -19,6 +19,7 @@ from typing import Any
 
 from . import _trivet, dispatch, hooks, knobs
 from .arguments import Argument, Typed, convert, grid_extents
+from .async_compile import FutureKernel, active_mode
 from .binding import Binder
 from .compile_time import ConstexprFunction, constexpr_function, must_use_result
 from .errors import CompileError, CompileTimeAssertionFailure
@@ -134,7 +135,7 @@ class JITFunction(JITCallable, KernelInterface):
         values, options = self._binder.bind(args, kwargs)
         arguments = convert(self.params, values)
         kernel = self._compiled(arguments, values, options, warmup)
-        if kernel is None or warmup:
+        if warmup or not isinstance(kernel, CompiledKernel):
             return kernel
         by_name = functools.partial(self._by_name, values)
         extents = grid_extents(grid, lambda: {**by_name(), **options}, self.__name__)
@@ -150,8 +151,9 @@ class JITFunction(JITCallable, KernelInterface):
         return dict(zip(self.arg_names, values, strict=True))
 
     def _compiled(self, arguments: Sequence[Argument], values: Sequence[Any], options: dict[str, Any],
-                  is_warmup: bool) -> CompiledKernel | None:  # fmt: skip
-        """The kernel for these arguments, from the cache if it has it; None if a hook says that it be not compiled."""
+                  is_warmup: bool) -> CompiledKernel | FutureKernel | None:  # fmt: skip
+        """The kernel for these arguments, from the cache if it has it; None if a hook says that it be not compiled, and a promise of
+        it within an ``AsyncCompileMode``."""
         precision = knobs.dot_precision()
         if precision is not None:
             options.setdefault("default_dot_input_precision", precision)
@@ -166,10 +168,17 @@ class JITFunction(JITCallable, KernelInterface):
             about = (self, key if is_cachable else None, self._by_name(values), options, is_warmup)
             if hooks.around_compilation(knobs.runtime.jit_cache_hook, *about):
                 return None
+
+            def keep(compiled: CompiledKernel) -> None:
+                if is_cachable:
+                    self.cache[key] = compiled
+                hooks.around_compilation(knobs.runtime.jit_post_compile_hook, *about)
+
+            mode = active_mode.get() if is_warmup and is_cachable else None
+            if mode is not None:
+                return mode.submit((self, key), lambda: self._compile(arguments, options), keep)
             kernel = self._compile(arguments, options)
-            if is_cachable:
-                self.cache[key] = kernel
-            hooks.around_compilation(knobs.runtime.jit_post_compile_hook, *about)
+            keep(kernel)
         return kernel
 
     def _compile(self, arguments: Sequence[Argument], options: Mapping[str, Any]) -> CompiledKernel:

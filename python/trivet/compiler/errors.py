@@ -1,6 +1,6 @@
 """``triton.compiler.errors``."""
 
-from ..errors import CompileError, CompileTimeAssertionFailure
+from ..errors import CompileError, CompileTimeAssertionFailure, TritonError
 
 CompilationError = CompileError
 
@@ -9,4 +9,4 @@ class UnsupportedLanguageConstruct(CompileError):
     """A part of Python that kernels can't use."""
 
 
-__all__ = ["CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct"]
+__all__ = ["CompilationError", "CompileTimeAssertionFailure", "TritonError", "UnsupportedLanguageConstruct"]

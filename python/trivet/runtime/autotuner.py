@@ -249,6 +249,9 @@ class Autotuner(KernelInterface):
         except OSError:
             pass  # a cache that can't be written costs time, not results
 
+    def __repr__(self) -> str:
+        return f"Autotuner({self.fn!r})"
+
 
 def _source_of(fn):
     try:
@@ -321,6 +324,9 @@ class Heuristics(KernelInterface):
         for name, compute in self.values.items():
             kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
         return self.fn.warmup(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"Heuristics({self.fn!r})"
 
 
 def heuristics(values):

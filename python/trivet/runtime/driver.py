@@ -5,6 +5,7 @@ import platform
 
 from .. import knobs
 from ..backends.compiler import GPUTarget
+from ..backends.driver import DriverBase
 
 
 def _physical_memory_bytes():
@@ -68,7 +69,7 @@ class _CpuInterface:
         return None
 
 
-class CpuDriver:
+class CpuDriver(DriverBase):
     """The driver of a machine on which kernels run on the interpreter."""
 
     utils = _CpuUtils()

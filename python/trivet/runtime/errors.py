@@ -1,6 +1,6 @@
 """Errors that autotuning and launches know by name."""
 
-from ..errors import TrivetError
+from ..errors import TritonError, TrivetError
 
 
 class AutotunerError(TrivetError):
@@ -29,3 +29,5 @@ class PTXASError(TrivetError):
 
 # Triton's interpreter wraps what goes wrong inside it in this class. Here it stands for all errors of Trivet.
 InterpreterError = TrivetError
+
+__all__ = ["AutotunerError", "InterpreterError", "OutOfResources", "PTXASError", "TritonError"]
