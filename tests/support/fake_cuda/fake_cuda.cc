@@ -101,7 +101,7 @@ State& TheState() {
   return state;
 }
 
-std::atomic<bool> is_recording{true};
+std::atomic<bool> is_recording{FromEnvironment("FAKE_CUDA_RECORD", 1) != 0};
 thread_local std::vector<Context> context_stack;
 thread_local CaptureMode thread_capture_mode = kCaptureGlobal;
 

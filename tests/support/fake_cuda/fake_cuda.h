@@ -7,7 +7,7 @@
 // fails here too.
 //
 // The environment steers it where there is no C++ around: FAKE_CUDA_DEVICES=2, FAKE_CUDA_CAPABILITY=80,
-// FAKE_CUDA_FAIL=cuInit=100,cuMemAlloc_v2=2 (from the first call on).
+// FAKE_CUDA_FAIL=cuInit=100,cuMemAlloc_v2=2 (from the first call on), FAKE_CUDA_RECORD=0 (see SetRecording).
 #pragma once
 
 #include <array>
