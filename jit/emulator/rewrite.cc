@@ -366,7 +366,7 @@ absl::Status Rewriter::RewriteFunction(llvm::Function& function) {
   std::vector<llvm::CallInst*> calls;
   std::vector<llvm::Instruction*> accesses;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    if (llvm::isa<llvm::FPMathOperator>(instruction)) instruction.setFastMathFlags(llvm::FastMathFlags());
+    if (llvm::isa<llvm::FPMathOperator>(instruction)) instruction.copyFastMathFlags(llvm::FastMathFlags());
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
       calls.push_back(call);
       unsigned slots = 0;

@@ -59,9 +59,7 @@ constexpr Row kRows[] = {
      [](const Call& call) { call.out[0] = static_cast<uint64_t>(call.site.choice[0]); }},
     {"read.ptx.sreg.cluster.ctarank", Zero},
     {"read.ptx.sreg.cluster.nctarank", One},
-    {"read.ptx.sreg.{total|aggr}.smem.size", SharedSize},
     {"read.ptx.sreg.{total|aggr}_smem_size", SharedSize},
-    {"read.ptx.sreg.dynamic.smem.size", DynamicSharedSize},
     {"read.ptx.sreg.dynamic_smem_size", DynamicSharedSize},
 };
 
