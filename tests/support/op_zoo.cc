@@ -337,9 +337,11 @@ void AddZooFunction(Module* module, const OpInfo& info) {
 
 }  // namespace
 
-Module MakeOpZoo() {
+Module MakeOpZoo(OpLevel level) {
   Module module;
-  for (const OpInfo& info : AllOps()) AddZooFunction(&module, info);
+  for (const OpInfo& info : AllOps()) {
+    if (info.level == level) AddZooFunction(&module, info);
+  }
   module.SetMetadata("num_warps", "4");
   module.SetMetadata("note", "every op once");
   return module;

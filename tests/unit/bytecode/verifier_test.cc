@@ -33,7 +33,10 @@ std::vector<std::string> Messages(const Module& module, const Limits& limits = {
   return messages;
 }
 
-TEST(VerifierTest, AcceptsEveryOp) { EXPECT_THAT(Messages(MakeOpZoo()), IsEmpty()); }
+TEST(VerifierTest, AcceptsEveryOp) {
+  EXPECT_THAT(Messages(MakeOpZoo()), IsEmpty());
+  EXPECT_THAT(Messages(MakeOpZoo(OpLevel::kLowered)), IsEmpty());
+}
 TEST(VerifierTest, AcceptsTheSample) { EXPECT_THAT(Messages(MakeSampleModule()), IsEmpty()); }
 
 // A module with one helper @f, whose body `make` fills; a return ends it.

@@ -13,15 +13,17 @@ namespace trivet::vm {
 namespace {
 
 TEST(FuzzRegressionsTest, EveryOpRuns) {
-  Module zoo = MakeOpZoo();
-  // RunBounded would leave the whole zoo alone for the sake of one function.
-  for (Function& function : zoo.functions) {
-    Module module;
-    module.files = zoo.files;
-    module.functions.push_back(std::move(function));
-    if (!VerifyModule(module).ok()) continue;  // zoo_call, without what it calls
-    const absl::Status loaded = RunBounded(module, /*max_steps=*/500);
-    EXPECT_TRUE(loaded.ok()) << loaded.message();
+  for (const OpLevel level : {OpLevel::kPortable, OpLevel::kLowered}) {
+    Module zoo = MakeOpZoo(level);
+    // RunBounded would leave the whole zoo alone for the sake of one function.
+    for (Function& function : zoo.functions) {
+      Module module;
+      module.files = zoo.files;
+      module.functions.push_back(std::move(function));
+      if (!VerifyModule(module).ok()) continue;  // zoo_call, without what it calls
+      const absl::Status loaded = RunBounded(module, /*max_steps=*/500);
+      EXPECT_TRUE(loaded.ok()) << loaded.message();
+    }
   }
   const absl::Status loaded = RunBounded(MakeSampleModule(), /*max_steps=*/500);
   EXPECT_TRUE(loaded.ok()) << loaded.message();
