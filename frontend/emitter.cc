@@ -342,15 +342,12 @@ std::optional<Value> Emitter::Fold(absl::string_view op, const Value& a, const V
 
 Value Emitter::Arithmetic(absl::string_view op, Value a, Value b) {
   const bool division = op == "/" || op == "//" || op == "%";
-  const auto is_integer = [](const Value& v) { return v.is_ssa() && v.type().is_integer(); };
-  const bool refused = is_integer(a) && is_integer(b) &&
-                       Promote(a.type().dtype(), false, b.type().dtype(), false, true).dtype == DType::kNone;
-  // Integers divide in f32, also where the other side is a number; beside a float, as promotion says.
-  if (op == "/" && !refused && (is_integer(a) || !a.is_ssa()) && (is_integer(b) || !b.is_ssa())) {
-    if (a.is_ssa()) a = Cast(a, DType::kF32);
-    if (b.is_ssa()) b = Cast(b, DType::kF32);
-  }
   if (!MatchPair(&a, &b, absl::StrCat("operator ", op), {.for_division = division})) return Value();
+  if (op == "/" && a.type().is_integer()) {
+    // Two integers divide in f32, whatever their width.
+    a = Cast(a, DType::kF32);
+    b = Cast(b, DType::kF32);
+  }
   const Type& type = a.type();
   if (division && vm::IsBool(type.dtype())) {
     return Error(absl::StrCat("operator ", op, ": expected integers other than bool, found ", type.ToString()),

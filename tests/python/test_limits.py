@@ -65,3 +65,32 @@ def test_many_parameters(tmp_path):
     names = [f"p{i}" for i in range(300)]
     module = load(tmp_path, f"@triton.jit\ndef kernel(o, {', '.join(names)}):\n    tl.store(o, {' + '.join(names)})\n")
     assert launch(module, *range(300)) == sum(range(300))
+
+
+def doubling(n, result, argument="x", call="f{last}(x)"):
+    """n helpers, each of which calls the one before it twice; run, the last would take 2^n steps."""
+    helpers = "".join(
+        f"@triton.jit\ndef f{i}({argument}):\n    return {f'f{i - 1}({argument}) + f{i - 1}({argument})' if i else result}\n"
+        for i in range(n)
+    )
+    kernel = f"@triton.jit\ndef kernel(o, n, x):\n    if n == 1:\n        tl.store(o, {call.format(last=n - 1)})\n"
+    return helpers + kernel
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        doubling(40, "x + 1"),
+        doubling(40, "x + 1", call="f{last}(1)"),
+        doubling(40, "x + y", "x, y", "tl.reduce(tl.arange(0, 4) + x, 0, f{last})"),
+        doubling(40, "x + 1", call="tl.sum(tl.map_elementwise(f{last}, tl.arange(0, 4) + x))"),
+    ],
+    ids=["of run-time values", "of constants", "reduce", "map_elementwise"],
+)
+def test_helpers_that_call_others_twice_compile_once_each(tmp_path, text):
+    """2^40 calls in the call tree, 40 functions in the module (a combine function itself may be inlined)."""
+    module = load(tmp_path, text)
+    compiled = module.kernel.warmup(np.zeros(1, np.int32), 2, 3, grid=(1,))
+    assert 39 <= compiled.asm["tvt"].count("func @f") <= 40
+    if "reduce" not in text and "map_elementwise" not in text:  # the interpreter inlines those, up to a limit
+        assert launch(module, 2, 3) == 0

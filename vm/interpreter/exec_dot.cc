@@ -4,8 +4,9 @@
 //   f16 bf16 f8..        widened to f32 exactly (products of two are exact, but for bf16 near the ends of its range);
 //                        the pair may be mixed
 //   f32 ieee             in f32
-//   f32 tf32             rounded to tf32 as cvt.rna.tf32.f32 does, then in f32
-//   f32 tf32x3           a = a0 + a1, b = b0 + b1 in tf32 (x0 = tf32(x), x1 = tf32(x - x0)):
+//   f32 tf32             cut off to tf32, then in f32: tensor cores do not read the lower 13 bits of an operand
+//   f32 tf32x3           a = a0 + a1, b = b0 + b1 in tf32 (x0 = x rounded as cvt.rna.tf32.f32 does, x1 = x - x0 cut
+//   off):
 //                          c = a1 b0, then + a0 b1; NaN -> 0; then + a0 b0; acc is added last
 //   f32 bf16x3           the same with bf16 in place of tf32, to nearest even
 //   f32 bf16x6           three parts: c = a1 b1 + a2 b0 + a0 b2 + a1 b0 + a0 b1; NaN -> 0; then + a0 b0; acc last
@@ -101,17 +102,21 @@ void ExecDotF32(ExecContext& cx, const Instr& at) {
   });
 }
 
-void ToTf32(const void* from, float* to, int64_t count) {
-  RoundToTf32({static_cast<const float*>(from), static_cast<size_t>(count)}, {to, static_cast<size_t>(count)});
+void CutToTf32(const void* from, float* to, int64_t count) {
+  RoundToTf32({static_cast<const float*>(from), static_cast<size_t>(count)}, {to, static_cast<size_t>(count)},
+              Rounding::kTowardZero);
 }
 
 // --- f32 as a sum of narrower products ----------------------------------------------------------------------------
 
+// Part number `index` of an operand of which `rest` is left.
 struct Tf32Part {
-  static float Of(float x) { return RoundToTf32(x); }
+  static float Of(float rest, int index) {
+    return RoundToTf32(rest, index == 0 ? Rounding::kNearestAway : Rounding::kTowardZero);
+  }
 };
 struct Bf16Part {
-  static float Of(float x) { return Widen(Round<BF16>(x)); }
+  static float Of(float rest, int) { return Widen(Round<BF16>(rest)); }
 };
 
 // x = parts[0] + parts[1] + ... as far as the parts reach; each has `count` elements.
@@ -120,7 +125,7 @@ void SplitIntoParts(const float* x, float* const (&parts)[kParts], int64_t count
   for (int64_t i = 0; i < count; ++i) {
     float rest = x[i];
     for (int part = 0; part < kParts; ++part) {
-      parts[part][i] = Part::Of(rest);
+      parts[part][i] = Part::Of(rest, part);
       rest -= parts[part][i];
     }
   }
@@ -256,7 +261,7 @@ Handler F32Handler(PrepareContext& cx, DotPlan& plan, DType a, DType b, DotPreci
       case DotPrecision::kIeee:
         break;
       case DotPrecision::kTf32:
-        plan.to_f32_a = plan.to_f32_b = &ToTf32;
+        plan.to_f32_a = plan.to_f32_b = &CutToTf32;
         break;
       case DotPrecision::kTf32x3:
         return SplitHandler<Tf32Part, 2>(cx, plan);

@@ -167,6 +167,9 @@ void RoundToTf32(std::span<const float> in, std::span<float> out, Rounding round
   if (rounding == Rounding::kNearestAway) {
     TRIVET_INDEPENDENT_LOOP
     for (size_t i = 0; i < count; ++i) result[i] = RoundToTf32(source[i], Rounding::kNearestAway);
+  } else if (rounding == Rounding::kTowardZero) {
+    TRIVET_INDEPENDENT_LOOP
+    for (size_t i = 0; i < count; ++i) result[i] = RoundToTf32(source[i], Rounding::kTowardZero);
   } else {
     for (size_t i = 0; i < count; ++i) result[i] = RoundToTf32(source[i], rounding);
   }

@@ -395,8 +395,8 @@ constexpr T Round(Source x) {
   return static_cast<double>(x);
 }
 
-// `x` as a tensor core sees an f32 operand of a tf32 dot: ten mantissa bits, the rest zero. The default is
-// cvt.rna.tf32.f32; an operand that reaches the unit unconverted is cut off instead (kTowardZero).
+// `x` with ten mantissa bits, the rest zero. The default is cvt.rna.tf32.f32. An f32 operand that reaches a tensor core
+// unconverted is cut off (kTowardZero): PTX ISA, mma, "the lower 13 bits are ignored".
 constexpr float RoundToTf32(float x, Rounding rounding = Rounding::kNearestAway) {
   return std::bit_cast<float>(internal::EncodeGeneric(InfoOf(FloatFormat::kTF32), x, rounding, Overflow::kInfinity)
                               << 13);

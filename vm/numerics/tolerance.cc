@@ -11,9 +11,10 @@ constexpr OpClassInfo kOpClasses[] = {
     {OpClass::kExact, "exact", "nothing is rounded, or there is one way to do it"},
     {OpClass::kRounded, "rounded", "one IEEE rounding, in every tier"},
     {OpClass::kDivide, "divide", "f32 division by div.full: 2 ulp (PTX ISA, div)"},
+    {OpClass::kRemainder, "remainder", "the rounded quotient may fall on the other side of an integer"},
     {OpClass::kSum, "sum", "a tier sums in its own order"},
     {OpClass::kDotIeee, "dot ieee", "a tier sums in its own order, and may fuse products into sums"},
-    {OpClass::kDotTf32, "dot tf32", "operands keep ten mantissa bits, cut off or rounded"},
+    {OpClass::kDotTf32, "dot tf32", "operands keep ten mantissa bits, cut off; a tier may round"},
     {OpClass::kDotTf32x3, "dot tf32x3", "three tf32 dots leave out the product of the two small parts"},
     {OpClass::kDotNarrow, "dot narrow", "products are exact; tensor cores cut off when they add"},
 };
@@ -59,12 +60,14 @@ Tolerance ForEpsilon(OpClass op_class, double epsilon, int64_t terms) {
       return {};
     case OpClass::kDivide:
       return {.ulp = 2};
+    case OpClass::kRemainder:
+      return {.relative_to_terms = 1};
     case OpClass::kSum:
       return {.ulp = 1, .relative_to_terms = SummingError(epsilon, terms)};
     case OpClass::kDotIeee:
       return {.ulp = 1, .relative_to_terms = SummingError(epsilon, terms + 1)};
     case OpClass::kDotTf32:
-      // Two operands, each cut off at 2^-10 where the reference rounds at 2^-11.
+      // Two operands, each cut off at 2^-10 here; a tier that rounds is up to 2^-10 away, once for each.
       return {.ulp = 1, .relative_to_terms = 0x1p-9 + SummingError(epsilon, terms + 1)};
     case OpClass::kDotTf32x3:
       return {.ulp = 1, .relative_to_terms = 0x1p-20 + SummingError(epsilon, terms + 1)};

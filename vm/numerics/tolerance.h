@@ -4,8 +4,8 @@
 //                         + relative_to_terms * sum of |terms|
 //
 // where ulp_of is the spacing of the result's format at the reference value, `x` the (first) operand, and the terms are
-// the summands of a reduction, scan or dot (for a dot, the products). NaN must meet NaN, infinity the same
-// infinity. The sign of a zero counts only where the bound is all zero.
+// the summands of a reduction, scan or dot (for a dot, the products; for remf, see kRemainder). NaN must meet NaN,
+// infinity the same infinity. The sign of a zero counts only where the bound is all zero.
 //
 // docs/semantics.md documents these numbers; cross-checking and the op cases use them.
 
@@ -34,9 +34,11 @@ enum class OpClass : uint8_t {
   kExact,      // integer, bitwise, comparison, select, shape, memory, min and max, exact casts
   kRounded,    // add, sub, mul, fma, casts, the _rn/_rz/_ru/_rd forms: IEEE in every tier, hence equal
   kDivide,     // the `/` operator on floats: f32 may use div.full (2 ulp, PTX ISA)
+  kRemainder,  // the `%` operator on floats: x - y * trunc(x / y) as a tier divides. Two terms: y, and 2^-21 x (f64:
+               // 2^-50)
   kSum,        // sums by reduce, scan or floating-point atomics: the order of summation is the tier's
   kDotIeee,    // dot with exact products; order of summation free
-  kDotTf32,    // dot on operands rounded to tf32
+  kDotTf32,    // dot on operands cut off to tf32
   kDotTf32x3,  // dot as three tf32 dots
   kDotNarrow,  // dot of f16, bf16 or f8 operands: products are exact in f32
 };

@@ -72,9 +72,13 @@ def chain(a: np.ndarray, b: np.ndarray, acc: np.ndarray) -> np.ndarray:
 
 
 def to_tf32(x: np.ndarray) -> np.ndarray:
-    """Ten mantissa bits, to nearest, ties away from zero."""
-    bits = (x.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    return np.where(np.isfinite(x), bits.view(np.float32), x)
+    """Ten mantissa bits, the rest cut off: tensor cores do not read them."""
+    return (x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def round_to_tf32(x: np.ndarray) -> np.ndarray:
+    """Ten mantissa bits of finite numbers, to nearest, ties away from zero (PTX cvt.rna.tf32.f32)."""
+    return ((x.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def matrices(dtype: str, m: int = 16, n: int = 16, k: int = 32) -> tuple[np.ndarray, np.ndarray]:
@@ -138,13 +142,38 @@ def test_f32_tf32_is_the_default() -> None:
         assert_same(dot(a, b, "float32", acc), want, size)
 
 
-def test_tf32_ties_go_away_from_zero() -> None:
+def test_tf32_cuts_off() -> None:
+    """As an H200 does, for mma and wgmma alike: what follows bit ten of the mantissa does not count."""
+    step = np.float32(2.0**-10)
+    values = [
+        1 + step / 2,
+        -1 - step / 2,
+        1 + step * 0.999,
+        2 - step / 64,
+        np.finfo(np.float32).max,
+        np.inf,
+        2.0**-136,
+        2.0**-137,
+    ]
+    want = [1, -1, 1, 2 - step, 2.0**127 * (2 - 2.0**-10), np.inf, 2.0**-136, 0]
     a = np.zeros((16, 16), np.float32)
-    tie = 1 + 2.0**-11
-    a[:4, 0] = [tie, -tie, np.nextafter(np.float32(tie), np.float32(0)), tie + 2.0**-10]
+    a[:8, 0] = values
+    unit = np.zeros((16, 16), np.float32)
+    unit[0, 0] = 1  # the other columns are 0, so that no infinity meets a zero in column 0
+    assert dot(a, unit, "float32", precision="tf32")[:8, 0].tolist() == want
+    a[:8, 0] = np.nan
+    assert np.isnan(dot(a, unit, "float32", precision="tf32")[:8, 0]).all()
+
+
+def test_tf32x3_rounds_the_large_part_and_cuts_the_small() -> None:
+    """As an H200 does: times a unit matrix, x comes back as rna(x) + cut(x - rna(x))."""
+    x = sample("float32", (16, 16), 3)
+    large = round_to_tf32(x)
+    want = large + to_tf32(x - large)
+    assert (want != x).any()
     unit = np.eye(16, dtype=np.float32)
-    got = dot(a, unit, "float32", precision="tf32")
-    assert got[:4, 0].tolist() == [1 + 2.0**-10, -1 - 2.0**-10, 1.0, 1 + 2.0**-9]
+    assert_same(dot(unit, x, "float32", precision="tf32x3"), want)
+    assert_same(dot(x, unit, "float32", precision="tf32x3"), want)
 
 
 @pytest.mark.parametrize(("precision", "bits"), [("tf32x3", 20), ("bf16x3", 14), ("bf16x6", 21)])

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from semantics_support import DTYPES, FLOATS, INTEGERS, NUMPY, SIGNED, assert_same, bits_of, edges, language_dtype
-from test_arithmetic import common_dtype, to_common
+from semantics_support import DTYPES, FLOATS, FP8, INTEGERS, NUMPY, SIGNED, assert_same, bits_of, edges, language_dtype
+from test_arithmetic import common_dtype, on_floats, to_common
 from test_compare_and_select import extreme, extreme_dtype
 
 import trivet as triton
@@ -282,6 +282,43 @@ def test_arithmetic_type(number: Any, own: str, a: str) -> None:
             add_number[(1,)](x, np.zeros(16, NUMPY[dtype]), NUMBER=number, DTYPE=language_dtype(dtype))
         return
     add_number[(1,)](x, np.zeros(16, NUMPY[dtype]), NUMBER=number, DTYPE=language_dtype(dtype))
+
+
+@triton.jit
+def divide_by_number(x_ptr, out_ptr, NUMBER: tl.constexpr, DTYPE: tl.constexpr):
+    i = tl.arange(0, 16)
+    result = tl.load(x_ptr + i) / NUMBER
+    tl.static_assert(result.dtype == DTYPE)
+    tl.store(out_ptr + i, result)
+
+
+@pytest.mark.parametrize("a", [d for d in DTYPES if d not in FP8])
+@CASES
+def test_division_type(number: Any, own: str, a: str) -> None:
+    """As in other arithmetic, but half precision divides in f32, and two integers of one signedness divide in f32 too."""
+    adapts = KINDS[own] <= KINDS[a]
+    dtype = a if adapts else common_dtype(a, own, division=True)
+    if dtype in ("float16", "bfloat16"):
+        dtype = "float32"
+    x, out = edges(a), np.zeros(16, NUMPY["float64"])
+    limits = (0, 1) if a == "int1" else (0, 2 ** bits_of(a) - 1)
+    if a in SIGNED:
+        limits = (-(2 ** (bits_of(a) - 1)), 2 ** (bits_of(a) - 1) - 1)
+    refused = dtype is None or (dtype == a and a not in FLOATS and not limits[0] <= number <= limits[1])
+    if refused:
+        with pytest.raises(
+            triton.errors.CompileError, match="out of range|meets an unsigned tile|different signedness"
+        ):
+            divide_by_number[(1,)](x, out, NUMBER=number, DTYPE=tl.float32)
+        return
+    assert dtype is not None
+    result = dtype if dtype in FLOATS else "float32"
+    out = out.astype(NUMPY[result])
+    divide_by_number[(1,)](x, out, NUMBER=number, DTYPE=language_dtype(result))
+    n = to_common(
+        np.full(16, number).astype(NUMPY[own] if not adapts else np.float64 if dtype in FLOATS else NUMPY[a]), dtype
+    )
+    assert_same(out, on_floats("/", *(to_common(to_common(v, dtype), result) for v in (x, n)), result))
 
 
 @triton.jit
