@@ -1,19 +1,14 @@
 // Where in shared memory the elements of a tile go on their way from one layout to another.
 //
 // The aim: both the stores of `from` and the loads of `to` are as wide as they can be and have no bank conflicts. For
-// layouts that only move bits (TileLayout) this is a matter of giving each bit of the element's index a place in the
-// byte offset:
+// layouts that only move bits (TileLayout) this is a matter of giving each bit of the element's index a place among the
+// bits of the byte offset. Bits 0 and 1 are the byte in a word, 2 to 6 the bank, those from 7 on the row of 32 banks.
 //
-//   offset bits   6 5 4 3 2 | 1 0         2..6 are the bank, 0 and 1 the byte in a word, those from 7 on the row of all
-//   32 banks
-//
-//   1. the vector: the lowest bits are elements that a thread has in registers on both sides, or else on one side
-//   2. the lanes that access in the same moment (5, 4 or 3 bits, for up to 4, 8 or 16 bytes each) must differ in the
-//   bank bits. A
-//      lane bit of `from` and one of `to` may use the same bank bit: one of them, s, gets the bank bit itself, the
-//      other one, t, gets a row bit and is xor-ed onto the bank bit. So O(s) = bank, O(t) = row + bank; neither side
-//      sees both change at once in a harmful way, as only one of them is a lane bit there.
-//   3. all others go to row bits first, then to what is left.
+//   1. The vector gets the lowest places: bits that are registers on both sides, or else on one side.
+//   2. The lanes that access in the same moment (5, 4 or 3 bits, for up to 4, 8 or 16 bytes each) must differ in the
+//      bank. A lane bit s of one side and a lane bit t of the other may share a place there: O(s) = bank bit, and
+//      O(t) = row bit + the same bank bit. On each side only one of them is a lane bit, so each sees the bank change.
+//   3. All others are rows, or fill what is left.
 //
 // Example: f32, 32x32, from lanes along a row (bits 0-4) to lanes along a column (bits 5-9): O(bit i) = 4 << i for the
 // former, and O(bit 5 + i) = 128 << i | 4 << i for the latter: word (row, column ^ row), the well-known xor swizzle.
