@@ -1,4 +1,5 @@
-// Functions that compiled kernels call by symbol: compiler-rt's conversions, and libdevice in terms of libm.
+// Functions that compiled kernels call by symbol: compiler-rt's conversions, and libdevice in terms of
+// the reference's mathematics.
 #pragma once
 
 #include <span>
@@ -12,7 +13,7 @@ struct HostSymbol {
   void* address;
 };
 
-// All symbols, sorted by nothing in particular.
+// All symbols; a few names occur twice, with the same meaning.
 std::span<const HostSymbol> HostSymbols();
 
 // Null when there is none.

@@ -25,6 +25,7 @@ ARROWS = {
     "jit/passes": ["jit/analysis", "jit/layout"],
     "jit/lowering": ["jit/analysis", "jit/layout"],
     "jit/target": ["vm/base"],
+    "jit/emulator": ["vm/numerics"],
     "jit/driver": ["vm/base"],
     "jit/runtime": ["jit/trace", "jit/passes", "jit/lowering", "jit/target", "jit/driver"],
     "jit/tools": ["jit/runtime"],
@@ -34,7 +35,7 @@ ARROWS = {
 # Headers from outside -> the only folders that may include them.
 FOREIGN = {
     re.compile(r"^(Python\.h|structmember\.h|frameobject\.h|pybind11/|numpy/)"): ["python/bindings"],
-    re.compile(r"^llvm(-c)?/"): ["jit/lowering", "jit/target"],
+    re.compile(r"^llvm(-c)?/"): ["jit/lowering", "jit/target", "jit/emulator"],
     re.compile(r"^(cuda|cuda_runtime|cuda_runtime_api|nvrtc)\.h$"): [],
     re.compile(r"^absl/log/"): [],
     re.compile(r"^(gtest|gmock)/"): [],
