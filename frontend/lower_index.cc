@@ -1,9 +1,10 @@
 // Indices of tiles: x[None, :] adds axes as in Triton; constant slices, integers and assignment to them are extensions
 // (docs/extensions.md).
 //
-//   x[2:6, ::2]     a part: `slice`                     x[3], x[i, j]     one scalar: `extract`, at run-time indices
-//   too x[0, :]         a row: `slice` and `reshape`        x[2:6] = y        `insert_slice` x[i] = v        `select`
-//   by comparison with arange, so that i may be a run-time value
+//   x[2:6, ::2]   a part: `slice`                    x[i, j]      one scalar: `extract`, at run-time indices too
+//   x[0, :]       a row: `slice` and `reshape`       x[2:6] = y   `insert_slice`
+//   x[i, :]       a row at a run-time index:         x[i] = v     `select` by comparison with arange, so that i may be
+//                 `gather` and `reshape`                          a run-time value
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -143,19 +144,27 @@ Value FunctionLowering::GetTileItem(const Value& tile, const std::vector<Value>&
         operands.push_back(at.id());
       }
       result = emitter_.Create1(Op::kExtract, operands, tile.type().AsScalar());
-    } else if (run_time) {
-      return Error("an index known at run time only must come with integers for all axes",
-                   "use tl.gather for a row at a run-time index");
     } else {
       Type::Shape part, kept;
       std::vector<int64_t> starts, steps;
-      for (const AxisIndex& a : *axes) {
-        part.push_back(a.count);
+      for (size_t i = 0; i < axes->size(); ++i) {
+        const AxisIndex& a = (*axes)[i];
+        part.push_back(a.is_integer && a.count == 0 ? tile.type().shape()[i] : a.count);
         if (!a.is_integer) kept.push_back(a.count);
         starts.push_back(a.start);
         steps.push_back(a.step);
       }
-      result = emitter_.Create1(Op::kSlice, {tile.id()}, tile.type().WithShape(part), {starts, steps});
+      if (part != tile.type().shape() || std::any_of(steps.begin(), steps.end(), [](int64_t s) { return s != 1; }))
+        result = emitter_.Create1(Op::kSlice, {tile.id()}, tile.type().WithShape(part), {starts, steps});
+      for (size_t i = 0; i < axes->size() && run_time; ++i) {
+        const AxisIndex& a = (*axes)[i];
+        if (!a.is_integer || a.count != 0) continue;
+        part[i] = 1;
+        Value at = emitter_.Cast(emitter_.ToSsa(a.integer), DType::kI32);
+        at = emitter_.Create1(Op::kSplat, {at.id()}, Type::Tile(part, DType::kI32));
+        result = emitter_.Create1(Op::kGather, {result.id(), at.id()}, result.type().WithShape(part),
+                                  {static_cast<int64_t>(i)});
+      }
       if (kept != part)
         result = emitter_.Create1(Op::kReshape, {result.id()}, tile.type().WithShape(kept), {int64_t{0}});
     }

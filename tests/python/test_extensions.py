@@ -7,6 +7,7 @@ import pytest
 
 import trivet as triton
 import trivet.language as tl
+from trivet.errors import OutOfBoundsError
 
 
 @triton.jit
@@ -130,6 +131,32 @@ def test_indices():
     m[:, 2] = m[:, 0] + 1
     m[1, 3] = 7
     assert out.tolist() == [scalar, *x, *m.ravel(), *m[0, ::2]]
+
+
+@triton.jit
+def rows(out_ptr, i, j):
+    m = tl.reshape(tl.arange(0, 24), (2, 3, 4))
+    tl.store(out_ptr + tl.arange(0, 4), m[i, j])
+    tl.store(out_ptr + 4 + tl.arange(0, 4), tl.sum(m[i], 0))
+    tl.store(out_ptr + 8 + tl.arange(0, 4), m[:, j, 1::2].reshape(4))
+    tl.store(out_ptr + 12 + tl.arange(0, 2), m[1, j, ::3])
+    m[:, j, :] = m[:, j, :] + m[i, 0, None, :]
+    tl.store(out_ptr + 14 + tl.arange(0, 24), m.reshape(24))
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (1, 2)])
+def test_rows_at_run_time_indices(i, j):
+    out = np.zeros(38, np.int32)
+    rows[(1,)](out, i, j)
+    m = np.arange(24).reshape(2, 3, 4)
+    expected = [*m[i, j], *m[i].sum(0), *m[:, j, 1::2].ravel(), *m[1, j, ::3]]
+    m[:, j, :] = m[:, j, :] + m[i, 0, None, :]
+    assert out.tolist() == [*expected, *m.ravel()]
+
+
+def test_a_row_outside_is_an_error():
+    with pytest.raises(OutOfBoundsError):
+        rows[(1,)](np.zeros(38, np.int32), 0, 3)
 
 
 @triton.jit
