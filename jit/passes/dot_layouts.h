@@ -1,14 +1,15 @@
-// Which layouts a matrix product wants for its operands and gives its result.
+// Which instruction serves a matrix product, and in which layouts it wants its operands and gives its result.
 #pragma once
 
 #include <optional>
 
-#include "jit/layout/tile_layout.h"
+#include "jit/layout/mma_layouts.h"
 #include "vm/bytecode/module.h"
 
 namespace trivet::jit {
 
 struct DotLayouts {
+  MmaKind kind = MmaKind::kHalf;
   TileLayout a;       // [M, K], or [B, M, K]
   TileLayout b;       // [K, N]
   TileLayout result;  // [M, N]; of the accumulator too
