@@ -1,5 +1,6 @@
 #include "jit/emulator/fiber.h"
 
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ void Start(unsigned entry_high, unsigned entry_low, unsigned argument_high, unsi
 }  // namespace
 
 void Fiber::Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument) {
+  ASAN_UNPOISON_MEMORY_REGION(stack, stack_bytes);
   getcontext(&context_);
   context_.uc_stack.ss_sp = stack;
   context_.uc_stack.ss_size = stack_bytes;
@@ -73,6 +75,7 @@ extern "C" void trivet_switch_fiber(void** save, void* stack);
 extern "C" void trivet_start_fiber();
 
 void Fiber::Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument) {
+  ASAN_UNPOISON_MEMORY_REGION(stack, stack_bytes);  // frames that were given up left their red zones there
   const uintptr_t top = (reinterpret_cast<uintptr_t>(stack) + stack_bytes) & ~uintptr_t{15};
   // r15 r14 r13 r12 rbx rbp, return address; two words above keep the alignment of a call and end a backtrace.
   auto* words = reinterpret_cast<uintptr_t*>(top) - 9;
