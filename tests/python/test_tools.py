@@ -151,3 +151,13 @@ def test_ops_as_json() -> None:
     assert ops["if"]["regions"] == 2
     assert table["enums"]["CmpPredicate"]["lt"] == 2
     assert {d["text"]: d["bits"] for d in table["dtypes"]}["bf16"] == 16
+
+
+def test_names_from_files_dont_reach_the_terminal_raw(tmp_path: Path) -> None:
+    """Any bytes are legal in a name: control characters and what is not UTF-8 are escaped in messages."""
+    source = tmp_path / "names.tvt"
+    source.write_text('kernel @"\\x1b[31m\\x80"(%x: i32) {\n  return\n}\n')
+    assert tool("trivet-as", source, "-o", tmp_path / "names.tvbc").returncode == 0
+    result = tool("trivet-run", tmp_path / "names.tvbc")
+    assert result.returncode == 1
+    assert result.stderr == "trivet-run: \\x1b[31m\\x80 takes 1 --arg, found 0: x: i32\n"

@@ -50,6 +50,21 @@ std::string QuoteText(absl::string_view text) {
   return absl::StrCat("\"", IsUtf8(text) ? absl::Utf8SafeCHexEscape(text) : absl::CHexEscape(text), "\"");
 }
 
+std::string PrintableText(absl::string_view text) {
+  const bool is_utf8 = IsUtf8(text);
+  std::string printable;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = byte >= 0x80 ? is_utf8 : c == '\n' || c == '\t' || !absl::ascii_iscntrl(byte);
+    if (is_plain) {
+      printable += c;
+    } else {
+      absl::StrAppend(&printable, "\\x", absl::Hex(byte, absl::kZeroPad2));
+    }
+  }
+  return printable;
+}
+
 absl::string_view RegionSeparator(Op op) { return op == Op::kWhile ? "do" : "else"; }
 
 bool IsAlwaysPrinted(const AttrInfo& attr) {

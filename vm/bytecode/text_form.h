@@ -15,6 +15,9 @@ bool IsTextSymbol(absl::string_view text);
 
 // `text` in double quotes, with C escapes. Text that is not UTF-8 has all its bytes beyond ASCII escaped.
 std::string QuoteText(absl::string_view text);
+// A message for people in which names from a file may occur: control characters other than line feeds and tabs are
+// escaped, and where the whole is not UTF-8, all bytes beyond ASCII.
+std::string PrintableText(absl::string_view text);
 
 // The word between one region of `op` and the next: "else", "do".
 absl::string_view RegionSeparator(Op op);

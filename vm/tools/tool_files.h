@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "vm/bytecode/text_form.h"
 
 namespace trivet::vm {
 
@@ -43,8 +44,8 @@ inline absl::Status WriteToolFile(const std::string& path, absl::string_view con
 
 // Says what is wrong on standard error: 1 for the input, 2 for the command line. Gives `code` back.
 inline int ToolError(absl::string_view tool, absl::string_view message, int code) {
-  std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(tool.size()), tool.data(), static_cast<int>(message.size()),
-               message.data());
+  const std::string line = absl::StrCat(tool, ": ", PrintableText(message), "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
   return code;
 }
 
