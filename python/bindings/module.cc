@@ -15,6 +15,7 @@
 #include "vm/bytecode/parser.h"
 #include "vm/bytecode/printer.h"
 #include "vm/bytecode/reader.h"
+#include "vm/bytecode/text_form.h"
 #include "vm/bytecode/verifier.h"
 #include "vm/bytecode/writer.h"
 #include "vm/interpreter/execute.h"
