@@ -27,7 +27,7 @@ namespace {
 
 void ThrowIfError(const absl::Status& status) {
   if (status.ok()) return;
-  const std::string message(status.message());
+  const std::string message = vm::PrintableText(status.message());  // Python wants UTF-8
   if (status.code() == absl::StatusCode::kInvalidArgument) throw py::value_error(message);
   throw std::runtime_error(message);
 }
