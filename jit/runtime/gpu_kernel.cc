@@ -1,5 +1,6 @@
 #include "jit/runtime/gpu_kernel.h"
 
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -13,9 +14,9 @@ namespace {
 
 // A copy of `label` that lives for ever; one for all kernels of that name.
 const std::string* Intern(const std::string& label) {
-  static absl::Mutex mutex;
+  static std::mutex mutex;
   static auto& labels = *new std::set<std::string>;  // its elements stay where they are
-  const absl::MutexLock lock(&mutex);
+  const std::lock_guard lock(mutex);
   return &*labels.insert(label).first;
 }
 
@@ -125,7 +126,7 @@ const GpuKernel::Loaded* GpuKernel::FindLoaded(int device, cuda::Context context
 }
 
 absl::StatusOr<const GpuKernel::Loaded*> GpuKernel::LoadHere(const DeviceFacts& device, cuda::Context context) const {
-  const absl::MutexLock lock(&loading_);
+  const std::lock_guard lock(loading_);
   if (const Loaded* loaded = FindLoaded(device.ordinal, context)) return loaded;
   absl::Status& refusal = refusals_[static_cast<size_t>(device.ordinal)];
   TRIVET_RETURN_IF_ERROR(refusal);
@@ -150,9 +151,16 @@ absl::StatusOr<const GpuKernel::Loaded*> GpuKernel::LoadHere(const DeviceFacts& 
   if (FindOutOfResources(function.status()).has_value()) refusal = function.status();
   TRIVET_RETURN_IF_ERROR(function.status());
   std::atomic<const Loaded*>& first = by_device_[static_cast<size_t>(device.ordinal)];
-  const auto* loaded = new Loaded{context, *function, first.load(std::memory_order_relaxed)};
+  const Loaded* loaded = Keep({context, *function, first.load(std::memory_order_relaxed)});
   first.store(loaded, std::memory_order_release);
   return loaded;
+}
+
+const GpuKernel::Loaded* GpuKernel::Keep(const Loaded& loaded) {
+  static std::mutex mutex;
+  static auto& kept = *new std::deque<Loaded>;  // its elements stay where they are
+  const std::lock_guard lock(mutex);
+  return &kept.emplace_back(loaded);
 }
 
 absl::StatusOr<std::string> GpuKernel::CubinHere(const DeviceFacts& device) const {
@@ -189,7 +197,7 @@ absl::StatusOr<int> GpuKernel::CtasPerSm(int device) const {
 absl::StatusOr<std::string> GpuKernel::Cubin(int device) const {
   TRIVET_ASSIGN_OR_RETURN(const DeviceFacts* facts, driver_.FindDevice(device));
   TRIVET_ASSIGN_OR_RETURN(const ScopedContext scope, ScopedContext::Enter(driver_, device));
-  const absl::MutexLock lock(&loading_);
+  const std::lock_guard lock(loading_);
   return CubinHere(*facts);
 }
 

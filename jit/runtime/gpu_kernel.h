@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "jit/driver/cuda_driver.h"
 #include "jit/driver/cuda_module.h"
 #include "jit/runtime/compile.h"
@@ -91,11 +91,13 @@ class GpuKernel {
   absl::Status CheckGrid(const DeviceFacts& device, const Grid& grid) const;
   absl::Status LaunchError(cuda::Result result, const Grid& grid) const;
 
+  // A copy that lives for ever.
+  static const Loaded* Keep(const Loaded& loaded);
   const Loaded* FindLoaded(int device, cuda::Context context) const;
   // In the current context, which is `context`. One thread loads, the others wait.
   absl::StatusOr<const Loaded*> LoadHere(const DeviceFacts& device, cuda::Context context) const;
-  // Machine code for `device`, or the PTX.
-  absl::StatusOr<std::string> CubinHere(const DeviceFacts& device) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(loading_);
+  // Machine code for `device`: known, or assembled now. Requires loading_ to be held.
+  absl::StatusOr<std::string> CubinHere(const DeviceFacts& device) const;
 
   const CudaDriver& driver_;
   cuda::Result (*const get_current_)(cuda::Context*);
@@ -106,7 +108,7 @@ class GpuKernel {
   const std::unique_ptr<std::atomic<const Loaded*>[]> by_device_;  // the context used last is first
 
   // Held while the kernel is being loaded; launches of loaded kernels don't take it.
-  mutable absl::Mutex loading_;
+  mutable std::mutex loading_;
   mutable std::string cubin_ ABSL_GUARDED_BY(loading_);
   mutable int cubin_capability_ ABSL_GUARDED_BY(loading_) = 0;
   // By device: why it will never fit there.

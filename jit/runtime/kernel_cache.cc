@@ -1,9 +1,9 @@
 #include "jit/runtime/kernel_cache.h"
 
+#include <condition_variable>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "jit/runtime/kernel_file.h"
 #include "vm/base/status.h"
 
@@ -11,8 +11,9 @@ namespace trivet::jit {
 
 // A kernel that is there, or that someone is making.
 struct KernelCache::Entry {
-  absl::Notification is_made;
-  absl::StatusOr<std::shared_ptr<const GpuKernel>> kernel;  // once made
+  std::mutex mutex;
+  std::condition_variable made;
+  std::optional<absl::StatusOr<std::shared_ptr<const GpuKernel>>> kernel;  // once made
 };
 
 KernelCache::KernelCache(const CudaDriver& driver, Settings settings)
@@ -34,22 +35,23 @@ absl::StatusOr<std::shared_ptr<const GpuKernel>> KernelCache::Get(const vm::Modu
   std::shared_ptr<Entry> entry;
   bool is_ours = false;
   {
-    const absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     std::shared_ptr<Entry>& place = entries_[key];
-    if (place == nullptr) {
-      place = std::make_shared<Entry>();
-      is_ours = true;
-    }
+    is_ours = place == nullptr;
+    if (is_ours) place = std::make_shared<Entry>();
     entry = place;
   }
   if (is_ours) {
-    entry->kernel = Make(key, module, options);
-    entry->is_made.Notify();
-  } else {
-    entry->is_made.WaitForNotification();
-    memory_hits_.fetch_add(1, std::memory_order_relaxed);
+    absl::StatusOr<std::shared_ptr<const GpuKernel>> kernel = Make(key, module, options);
+    const std::lock_guard lock(entry->mutex);
+    entry->kernel = std::move(kernel);
+    entry->made.notify_all();
+    return *entry->kernel;
   }
-  return entry->kernel;
+  memory_hits_.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock lock(entry->mutex);
+  entry->made.wait(lock, [&] { return entry->kernel.has_value(); });
+  return *entry->kernel;
 }
 
 absl::StatusOr<std::shared_ptr<const GpuKernel>> KernelCache::Make(const Sha256Digest& key, const vm::Module& module,

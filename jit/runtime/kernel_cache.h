@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -12,7 +13,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "jit/runtime/compile.h"
 #include "jit/runtime/disk_cache.h"
 #include "jit/runtime/gpu_kernel.h"
@@ -66,7 +66,7 @@ class KernelCache {
   const CudaDriver& driver_;
   const Settings settings_;
 
-  absl::Mutex mutex_;  // never held during a compile
+  std::mutex mutex_;  // never held during a compile
   absl::flat_hash_map<Sha256Digest, std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
 
   std::atomic<int64_t> memory_hits_{0};

@@ -80,8 +80,9 @@ struct State {
   std::map<std::string, KernelFacts> kernel_facts;
   std::map<std::string, std::function<void(const Launch&)>> bodies;
   std::vector<Launch> launches;
-  Result pending_fault = kSuccess;  // shows at the next synchronisation
-  Result sticky_fault = kSuccess;   // shows at every call
+  std::vector<std::shared_ptr<void>> made;  // contexts, functions, streams and events: never given back
+  Result pending_fault = kSuccess;          // shows at the next synchronisation
+  Result sticky_fault = kSuccess;           // shows at every call
 
   State() {
     const char* text = std::getenv("FAKE_CUDA_FAIL");
@@ -99,6 +100,13 @@ struct State {
 State& TheState() {
   static State& state = *new State;
   return state;
+}
+
+template <typename T, typename... Arguments>
+T* Make(State& state, Arguments... arguments) {
+  auto made = std::make_shared<T>(T{arguments...});
+  state.made.push_back(made);
+  return made.get();
 }
 
 std::atomic<bool> is_recording{FromEnvironment("FAKE_CUDA_RECORD", 1) != 0};
@@ -302,7 +310,11 @@ int64_t AllocatedBytes() {
   return bytes;
 }
 
-Context CreateContext(int device) { return new CtxOpaque{device}; }
+Context CreateContext(int device) {
+  State& state = TheState();
+  const std::lock_guard lock(state.mutex);
+  return Make<CtxOpaque>(state, device);
+}
 
 }  // namespace trivet::fake_cuda
 
@@ -419,19 +431,18 @@ FAKE_CUDA_EXPORT Result cuModuleLoadDataEx(Module* module, const void* image, un
     return kInvalidPtx;
   }
   if (parsed.is_cubin && parsed.capability != state.capability) return kNoBinary;
-  *module = new ModuleOpaque{Current(), parsed.entries};
+  *module = Make<ModuleOpaque>(state, Current(), parsed.entries);
   return kSuccess;
 }
-FAKE_CUDA_EXPORT Result cuModuleUnload(Module module) {
+FAKE_CUDA_EXPORT Result cuModuleUnload(Module) {
   FAKE_ENTER(EnterUnsafe, cuModuleUnload);
-  delete module;
   return kSuccess;
 }
 FAKE_CUDA_EXPORT Result cuModuleGetFunction(Function* function, Module module, const char* name) {
   FAKE_ENTER(Enter, cuModuleGetFunction);
   for (const Entry& entry : module->entries) {
     if (entry.name != name) continue;
-    *function = new FunctionOpaque{module->context, entry};
+    *function = Make<FunctionOpaque>(state, module->context, entry);
     return kSuccess;
   }
   return kNotFound;
@@ -560,12 +571,11 @@ FAKE_CUDA_EXPORT Result cuTensorMapEncodeTiled(TensorMap* map, TensorMapType typ
 
 FAKE_CUDA_EXPORT Result cuStreamCreate(Stream* stream, unsigned int) {
   FAKE_ENTER(Enter, cuStreamCreate);
-  *stream = new StreamOpaque;
+  *stream = Make<StreamOpaque>(state);
   return NeedContext();
 }
-FAKE_CUDA_EXPORT Result cuStreamDestroy_v2(Stream stream) {
+FAKE_CUDA_EXPORT Result cuStreamDestroy_v2(Stream) {
   FAKE_ENTER(Enter, cuStreamDestroy_v2);
-  delete stream;
   return kSuccess;
 }
 FAKE_CUDA_EXPORT Result cuStreamSynchronize(Stream stream) {
@@ -588,12 +598,11 @@ FAKE_CUDA_EXPORT Result cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {
 }
 FAKE_CUDA_EXPORT Result cuEventCreate(Event* event, unsigned int) {
   FAKE_ENTER(Enter, cuEventCreate);
-  *event = new EventOpaque;
+  *event = Make<EventOpaque>(state);
   return kSuccess;
 }
-FAKE_CUDA_EXPORT Result cuEventDestroy_v2(Event event) {
+FAKE_CUDA_EXPORT Result cuEventDestroy_v2(Event) {
   FAKE_ENTER(Enter, cuEventDestroy_v2);
-  delete event;
   return kSuccess;
 }
 FAKE_CUDA_EXPORT Result cuEventRecord(Event, Stream) {
