@@ -31,7 +31,7 @@ class Generator {
     }
     Emit(num_ops, /*depth=*/0);
     if (stores_) {
-      for (int i = 0; i < 12; ++i) Store();
+      for (int i = 0; i < 20; ++i) Store();
     }
     builder_.Create(Op::kReturn, {}, {});
     program_.module.functions.push_back(std::move(function_));
@@ -299,13 +299,13 @@ class Generator {
       const Type counter = Type::Scalar(Chance(70) ? DType::kI32 : DType::kI64);
       const int64_t step = Chance(20) ? -1 - Below(8) : 1 + Below(16);
       const int64_t lower = Number();
-      operands = {builder_.ConstantI(counter, lower), builder_.ConstantI(counter, lower + step * Below(5)),
+      operands = {builder_.ConstantI(counter, lower), UpperBound(counter, lower, step),
                   builder_.ConstantI(counter, step)};
       operands.insert(operands.end(), carried.begin(), carried.end());
       regions = {function_.AddRegion()};
       Add(function_.AddParam(regions[0], counter, "i"));
       for (ValueId value : carried) Add(function_.AddParam(regions[0], Type(function_.type(value)), "carried"));
-      attrs = {int64_t{0}, int64_t{Below(3)}, int64_t{0}, int64_t{0}, int64_t{0}};
+      attrs = {int64_t{0}, int64_t{Below(4)}, int64_t{0}, int64_t{0}, int64_t{0}};
     } else {
       const auto condition = PickOf(Type::Scalar(DType::kI1));
       if (!condition) return;
@@ -326,6 +326,14 @@ class Generator {
     for (ValueId result : function_.op(op).results) Add(result);
   }
 
+  // At most a few steps from `lower`; known, or not before the program runs.
+  ValueId UpperBound(const Type& counter, int64_t lower, int64_t step) {
+    const auto x = Chance(40) ? PickOf(counter) : std::nullopt;
+    if (!x) return builder_.ConstantI(counter, lower + step * Below(5));
+    const ValueId distance = builder_.Elementwise(Op::kRemI, {*x, builder_.ConstantI(counter, 3 * step)});
+    return builder_.Elementwise(Op::kAddI, {builder_.ConstantI(counter, lower), distance});
+  }
+
   // if c { break or continue } else { yield }
   void LeaveEarly(const std::vector<ValueId>& carried) {
     const auto condition = PickOf(Type::Scalar(DType::kI1));
@@ -341,11 +349,13 @@ class Generator {
     builder_.Create(Op::kIf, {*condition}, {}, {}, {leave, stay});
   }
 
-  // out[next++] = the sum of a value's elements, or the value.
+  // out[next++] = one element of a value.
   void Store() {
-    auto value = Pick([](const Type& type) { return type.is_number(); });
-    const Type type = function_.type(*value);
-    ValueId x = *value;
+    ValueId x = *Pick([](const Type&) { return true; });
+    if (function_.type(x).is_pointer()) {
+      x = builder_.Create1(Op::kPtrToInt, {x}, Type::Scalar(DType::kI64).WithShape(function_.type(x).shape()));
+    }
+    const Type type = function_.type(x);
     if (type.is_tile()) {
       x = builder_.Create1(Op::kReshape, {x}, type.WithShape({type.num_elements()}), {int64_t{0}});
       const ValueId index = builder_.ConstantI(Type::Scalar(DType::kI32), Below(static_cast<int>(type.num_elements())));
