@@ -48,7 +48,7 @@ enum class ExprKind : uint8_t {
   kFormatted,    // a, text: format specification, name: conversion ("r", "s", "a" or "")
   kListComp,     // a (element), b (target), c (iterable), items (conditions): one `for` only
   kNamedExpr,    // name := a
-  kLambda,       // anything else a lambda has is in the statement it would be
+  kLambda,       // items (parameters, as kName), a (what it gives)
   kUnsupported,  // text: what people call it: "a dictionary", "'yield'"
 };
 

@@ -33,17 +33,18 @@ bool RequireTiles(FunctionLowering& fl, const Value& input, absl::string_view wh
   return true;
 }
 
-HostPtr RequireFunction(FunctionLowering& fl, const Value& value, absl::string_view what) {
-  if (value.is_host() && value.host()->kind() == HostKind::kFunction) return value.host();
+bool RequireFunction(FunctionLowering& fl, const Value& value, absl::string_view what) {
+  if (value.kind() == ValueKind::kLambda) return true;
+  if (value.is_host() && value.host()->kind() == HostKind::kFunction) return true;
   if (!value.is_error()) {
     fl.Error(absl::StrCat(what, ": the combine function must be a @jit function, found ", value.Describe()));
   }
-  return nullptr;
+  return false;
 }
 
 // A region of scalars `param_types` that calls `function` and yields results of `result_types` (any, if empty).
 // Region of none after an error.
-RegionId CombineRegion(FunctionLowering& fl, const HostPtr& function, absl::Span<const Type> param_types,
+RegionId CombineRegion(FunctionLowering& fl, const Value& function, absl::Span<const Type> param_types,
                        absl::Span<const Type> result_types, absl::string_view what, std::vector<Type>* yielded) {
   vm::Builder& b = fl.emitter().builder();
   const RegionId outer = b.region();
@@ -90,8 +91,7 @@ RegionId CombineRegion(FunctionLowering& fl, const HostPtr& function, absl::Span
 Value BuiltinReduce(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
   std::vector<Value> tiles;
-  HostPtr combine = RequireFunction(fl, call[2], "tl.reduce");
-  if (combine == nullptr || !RequireTiles(fl, call[0], "tl.reduce", &tiles)) return Value();
+  if (!RequireFunction(fl, call[2], "tl.reduce") || !RequireTiles(fl, call[0], "tl.reduce", &tiles)) return Value();
   std::optional<bool> keep = e.RequireBool(call[3], "tl.reduce: keep_dims");
   if (!keep) return Value();
   const Type::Shape original = tiles[0].type().shape();
@@ -120,7 +120,7 @@ Value BuiltinReduce(FunctionLowering& fl, BuiltinCall& call) {
   std::vector<Type> params = scalars;
   params.insert(params.end(), scalars.begin(), scalars.end());
   std::vector<Type> yielded;
-  const RegionId region = CombineRegion(fl, combine, params, scalars, "tl.reduce", &yielded);
+  const RegionId region = CombineRegion(fl, call[2], params, scalars, "tl.reduce", &yielded);
   if (!region) return Value();
   const OpId op = e.builder().Create(Op::kReduce, operands, results, {int64_t{axis}}, {region});
   std::vector<Value> out;
@@ -142,8 +142,8 @@ Value BuiltinReduce(FunctionLowering& fl, BuiltinCall& call) {
 Value BuiltinAssociativeScan(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
   std::vector<Value> tiles;
-  HostPtr combine = RequireFunction(fl, call[2], "tl.associative_scan");
-  if (combine == nullptr || !RequireTiles(fl, call[0], "tl.associative_scan", &tiles)) return Value();
+  if (!RequireFunction(fl, call[2], "tl.associative_scan") || !RequireTiles(fl, call[0], "tl.associative_scan", &tiles))
+    return Value();
   std::optional<int> axis = e.RequireAxis(call[1], tiles[0].type().rank(), "scan");
   std::optional<bool> reverse = e.RequireBool(call[3], "tl.associative_scan: reverse");
   if (!axis || !reverse) return Value();
@@ -157,7 +157,7 @@ Value BuiltinAssociativeScan(FunctionLowering& fl, BuiltinCall& call) {
   std::vector<Type> params = scalars;
   params.insert(params.end(), scalars.begin(), scalars.end());
   std::vector<Type> yielded;
-  const RegionId region = CombineRegion(fl, combine, params, scalars, "tl.associative_scan", &yielded);
+  const RegionId region = CombineRegion(fl, call[2], params, scalars, "tl.associative_scan", &yielded);
   if (!region) return Value();
   const OpId op = e.builder().Create(Op::kScan, operands, results, {int64_t{*axis}, int64_t{*reverse}}, {region});
   std::vector<Value> out;
@@ -167,9 +167,9 @@ Value BuiltinAssociativeScan(FunctionLowering& fl, BuiltinCall& call) {
 
 Value BuiltinMapElementwise(FunctionLowering& fl, BuiltinCall& call) {
   Emitter& e = fl.emitter();
-  HostPtr function = RequireFunction(fl, call[0], "tl.map_elementwise");
+  const bool is_function = RequireFunction(fl, call[0], "tl.map_elementwise");
   std::optional<int64_t> pack = e.RequireInt(call[1], "tl.map_elementwise: pack");
-  if (function == nullptr || !pack) return Value();
+  if (!is_function || !pack) return Value();
   std::vector<Value> tiles = call.variadic;
   if (tiles.empty()) return fl.Error("tl.map_elementwise: no inputs");
   std::vector<Value*> pointers;
@@ -191,7 +191,7 @@ Value BuiltinMapElementwise(FunctionLowering& fl, BuiltinCall& call) {
     for (int64_t i = 0; i < *pack; ++i) params.push_back(tile.type().AsScalar());
   }
   std::vector<Type> yielded;
-  const RegionId region = CombineRegion(fl, function, params, {}, "tl.map_elementwise", &yielded);
+  const RegionId region = CombineRegion(fl, call[0], params, {}, "tl.map_elementwise", &yielded);
   if (!region) return Value();
   if (yielded.size() % static_cast<size_t>(*pack) != 0) {
     return fl.Error(absl::StrCat("tl.map_elementwise: the function returns ", yielded.size(),

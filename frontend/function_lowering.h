@@ -109,8 +109,8 @@ class FunctionLowering : private Emitter::Reporter {
   Value Call(const Value& callee, CallArguments arguments);
   // is_constructor: the first argument is an aggregate without fields, and what comes back is the aggregate.
   Value CallFunction(const HostPtr& function, CallArguments arguments, bool is_constructor = false);
-  // Calls a combine function of scalars inside a region: inlined where possible.
-  Value CallInRegion(const HostPtr& function, std::vector<Value> arguments);
+  // Calls a combine function of scalars, a @jit function or a lambda, inside a region: inlined where possible.
+  Value CallInRegion(const Value& function, std::vector<Value> arguments);
   Value CallBuiltin(const std::string& name, CallArguments arguments);
   Value CallMethod(const Value& method, CallArguments arguments);
   Value GetAttribute(const Value& value, const std::string& name);
@@ -221,6 +221,7 @@ class FunctionLowering : private Emitter::Reporter {
   Value CompareOne(const std::string& op, const Value& a, const Value& b);
   Value LowerCall(const Expr& expr);
   Value LowerIfExp(const Expr& expr);
+  Value CallLambda(const Value& lambda, const CallArguments& arguments);
   Value LowerFString(const Expr& expr);
   Value LowerListComp(const Expr& expr);
   Value BinaryValues(const std::string& op, const Value& a, const Value& b);
@@ -276,6 +277,7 @@ class FunctionLowering : private Emitter::Reporter {
   bool is_kernel_ = false;
   bool in_while_condition_ = false;
   int returns_in_source_ = 0;
+  int lambda_depth_ = 0;  // of lambdas that call lambdas
   std::vector<Value> returned_;
   SourceSpan span_;
   uint32_t file_index_ = 0;

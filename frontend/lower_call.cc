@@ -88,6 +88,7 @@ Value FunctionLowering::Call(const Value& callee, CallArguments arguments) {
       return emitter_.Cast(arguments.positional[0], std::get<Type>(callee.constant()));
     }
   }
+  if (callee.kind() == ValueKind::kLambda) return CallLambda(callee, arguments);
   if (!callee.is_host()) return Error(absl::StrCat(callee.Describe(), " can't be called"));
   const HostPtr& target = callee.host();
   switch (target->kind()) {
@@ -295,7 +296,9 @@ Value FunctionLowering::CallFunction(const HostPtr& target, CallArguments argume
   return result;
 }
 
-Value FunctionLowering::CallInRegion(const HostPtr& target, std::vector<Value> values) {
+Value FunctionLowering::CallInRegion(const Value& callee, std::vector<Value> values) {
+  if (callee.kind() == ValueKind::kLambda) return CallLambda(callee, {std::move(values), {}, span_});
+  const HostPtr& target = callee.host();
   absl::StatusOr<const FunctionDef*> def = target->function_def();
   if (!def.ok()) return Error(std::string(def.status().message()));
   CallArguments arguments{std::move(values), {}, span_};

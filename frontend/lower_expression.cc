@@ -97,7 +97,9 @@ Value FunctionLowering::LowerExpr(const Expr& expr) {
       return variables_[expr.name];
     }
     case ExprKind::kLambda:
-      return Error("a lambda is not supported in a kernel", "write a helper function with @triton.jit");
+      if (!AllowExtension("a lambda does not exist in Triton's kernels", "write a helper function with @triton.jit"))
+        return Value();
+      return Value::Lambda(&expr, this);
     case ExprKind::kUnsupported:
       return Error(
           absl::StrCat(expr.text, " is not supported in a kernel"),
@@ -400,6 +402,28 @@ Value FunctionLowering::LowerIfExp(const Expr& expr) {
   }
   absl::Span<const ValueId> rest = results;
   return sides[0].Unflatten(&rest);
+}
+
+Value FunctionLowering::CallLambda(const Value& lambda, const CallArguments& arguments) {
+  constexpr int kMaxDepth = 100;
+  const std::vector<ExprPtr>& parameters = lambda.lambda()->items;
+  if (lambda.owner() != this) {
+    return Error("a lambda can be called in the function that it is written in only",
+                 "write a helper function with @triton.jit");
+  }
+  if (!arguments.keywords.empty() || arguments.positional.size() != parameters.size()) {
+    return Error(absl::StrCat("the lambda takes ", Count(parameters.size(), "argument"), " by position, found ",
+                              arguments.positional.size() + arguments.keywords.size()));
+  }
+  if (lambda_depth_ >= kMaxDepth) return Error("recursion: the lambda calls itself, directly or through others");
+  // Its other names mean what they mean now, as in Python.
+  const Variables outer = variables_;
+  for (size_t i = 0; i < parameters.size(); ++i) variables_[parameters[i]->name] = arguments.positional[i];
+  ++lambda_depth_;
+  Value result = LowerExpr(*lambda.lambda()->a);
+  --lambda_depth_;
+  variables_ = outer;
+  return result;
 }
 
 Value FunctionLowering::LowerFString(const Expr& expr) {

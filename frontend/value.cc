@@ -39,6 +39,8 @@ std::string Value::Describe() const {
       return absl::StrCat(absl::StrContains(host_->text(), '.') ? "" : "tl.", host_->text());
     case ValueKind::kMethod:
       return absl::StrCat("method '", name_, "' of ", items_[0].Describe());
+    case ValueKind::kLambda:
+      return "a lambda";
     case ValueKind::kRange:
       return "a range";
     case ValueKind::kSlice:
@@ -57,6 +59,9 @@ std::string Value::Key() const {
       return KeyOf(constant_);
     case ValueKind::kHost:
       return absl::StrCat("host:", host_->key());
+    case ValueKind::kLambda:
+      return absl::StrCat("lambda:", lambda_->span.line, ":", lambda_->span.column, ":",
+                          reinterpret_cast<uintptr_t>(owner_));
     case ValueKind::kMethod:
     case ValueKind::kAggregate:
     case ValueKind::kTuple:

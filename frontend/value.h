@@ -6,6 +6,7 @@
 //   kAggregate an instance of a class that @aggregate made: its fields by name
 //   kHost      something only Python knows: a module, a function, a class, an operation of the language
 //   kMethod    an operation bound to a value: x.to, x.sum
+//   kLambda    a lambda of the function that is being compiled
 //   kRange     range(...), tl.range(...), tl.static_range(...)
 //   kSlice     a:b:c inside an index
 //   kError     an error was reported; whatever uses this stays silent
@@ -22,7 +23,7 @@
 
 namespace trivet::frontend {
 
-enum class ValueKind : uint8_t { kError, kSsa, kConstant, kTuple, kAggregate, kHost, kMethod, kRange, kSlice };
+enum class ValueKind : uint8_t { kError, kSsa, kConstant, kTuple, kAggregate, kHost, kMethod, kLambda, kRange, kSlice };
 
 struct RangeOptions;
 
@@ -67,6 +68,13 @@ class Value {
     v.host_ = std::move(host);
     return v;
   }
+  // `owner` is the FunctionLowering whose variables it reads, when it is called.
+  static Value Lambda(const Expr* expr, const void* owner) {
+    Value v(ValueKind::kLambda);
+    v.lambda_ = expr;
+    v.owner_ = owner;
+    return v;
+  }
   static Value Slice(Value lower, Value upper, Value step) {
     Value v(ValueKind::kSlice);
     v.items_ = {std::move(lower), std::move(upper), std::move(step)};
@@ -104,6 +112,8 @@ class Value {
   const HostPtr& host() const { return host_; }                       // of kHost, kMethod, kAggregate
   const std::string& name() const { return name_; }                   // of kMethod
   const std::shared_ptr<const RangeOptions>& range() const { return range_; }
+  const Expr* lambda() const { return lambda_; }  // of kLambda
+  const void* owner() const { return owner_; }    // of kLambda
 
   // The constant that this is or is known to be.
   std::optional<Constant> AsConstant() const {
@@ -143,6 +153,8 @@ class Value {
   HostPtr host_;
   std::string name_;
   std::shared_ptr<const RangeOptions> range_;
+  const Expr* lambda_ = nullptr;
+  const void* owner_ = nullptr;
 };
 
 // The name of a class: "Pair".

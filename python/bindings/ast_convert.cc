@@ -132,7 +132,21 @@ class Converter {
       e->name = Text(node.attr("target").attr("id"));
       e->a = Expression(node.attr("value"));
     } else if (type == "Lambda") {
-      e->kind = ExprKind::kLambda;
+      const py::object parameters = node.attr("args");
+      const bool is_plain = py::len(parameters.attr("defaults")) == 0 && py::len(parameters.attr("kwonlyargs")) == 0 &&
+                            parameters.attr("vararg").is_none() && parameters.attr("kwarg").is_none();
+      e->kind = is_plain ? ExprKind::kLambda : ExprKind::kUnsupported;
+      e->text = "a lambda with defaults, * or keywords";
+      for (const char* list : {"posonlyargs", "args"}) {
+        for (py::handle parameter : parameters.attr(list)) {
+          auto name = std::make_unique<Expr>();
+          name->kind = ExprKind::kName;
+          name->span = Span(parameter);
+          name->name = Text(parameter.attr("arg"));
+          e->items.push_back(std::move(name));
+        }
+      }
+      e->a = Expression(node.attr("body"));
     } else {
       e->kind = ExprKind::kUnsupported;
       e->text = NameOfSyntax(type);

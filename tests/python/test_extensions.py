@@ -192,3 +192,24 @@ def test_portable(kernel, arguments, words, monkeypatch):
     monkeypatch.setenv("TRIVET_PORTABLE", "sometimes")
     with pytest.raises(ValueError, match="off, warn or error"):
         kernel[(1,)](out, *arguments)
+
+
+@triton.jit
+def lambdas(out_ptr, n):
+    scale = 3
+    f = lambda x: x * scale + n  # noqa: E731
+    x = tl.arange(0, 8)
+    tl.store(out_ptr, tl.reduce(f(x), 0, lambda a, b: a + b))
+    scale = 4  # a lambda sees its names as they are when it is called
+    tl.store(out_ptr + 1, tl.sum(f(x), 0))
+    half: tl.constexpr = (lambda a: a // 2)(8)
+    tl.store(
+        out_ptr + 2 + tl.arange(0, half), tl.associative_scan(tl.arange(0, half), 0, lambda a, b: tl.maximum(a, b))
+    )
+    tl.store(out_ptr + 6, tl.reduce(x, 0, lambda a, b: a + b + n))
+
+
+def test_lambdas():
+    out = np.zeros(7, np.int32)
+    lambdas[(1,)](out, 5)
+    assert out.tolist() == [3 * 28 + 40, 4 * 28 + 40, 0, 1, 2, 3, 28 + 7 * 5]

@@ -36,6 +36,8 @@ class Mutator(ast.NodeTransformer):
         self.expressions, self.statements = expressions, statements
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.JoinedStr):
+            return node  # its parts can't be just any expressions
         node = super().generic_visit(node)
         if _is_replaceable(node) and self.rng.random() < self.rate:
             return copy.deepcopy(self.rng.choice(self.expressions))
