@@ -6,12 +6,14 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/builtins.h"
 #include "frontend/compiler.h"
 #include "python/bindings/python_host.h"
+#include "vm/base/options.h"
 #include "vm/bytecode/parser.h"
 #include "vm/bytecode/printer.h"
 #include "vm/bytecode/reader.h"
@@ -219,6 +221,49 @@ py::bytes ToBytes(const std::vector<uint8_t>& bytes) {
   return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+const char* OptionTypeText(vm::OptionType type) {
+  switch (type) {
+    case vm::OptionType::kChoice:
+      return "choice";
+    case vm::OptionType::kInteger:
+      return "integer";
+    case vm::OptionType::kFlag:
+      return "flag";
+    case vm::OptionType::kText:
+      return "text";
+  }
+  return "";
+}
+
+// A launch asks for its settings; most find them as the launch before did.
+py::dict OptionTexts() {
+  struct Last {
+    std::vector<std::string> texts;
+    py::dict dict;
+  };
+  static Last* const last = new Last;  // never destroyed: the interpreter may be gone before static destructors run
+  bool is_same = !last->texts.empty();
+  last->texts.resize(vm::AllOptions().size());
+  for (const vm::OptionInfo& info : vm::AllOptions()) {
+    std::string& text = last->texts[static_cast<size_t>(info.option)];
+    const char* now = std::getenv(info.variable);
+    if (now == nullptr || *now == '\0') now = info.default_text;
+    if (text == now) continue;
+    text = now;
+    is_same = false;
+  }
+  if (is_same) return last->dict;
+  py::dict dict;
+  for (const vm::OptionInfo& info : vm::AllOptions()) {
+    // The environment is bytes; what is not UTF-8 in it survives as in os.environ.
+    const std::string& text = last->texts[static_cast<size_t>(info.option)];
+    dict[info.variable] = py::reinterpret_steal<py::object>(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+  }
+  last->dict = dict;
+  return dict;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_trivet, m) {
@@ -282,6 +327,21 @@ PYBIND11_MODULE(_trivet, m) {
         return out;
       },
       "Signature of each operation that the frontend knows.");
+  m.def(
+      "options",
+      [] {
+        py::list out;
+        for (const vm::OptionInfo& info : vm::AllOptions()) {
+          out.append(py::make_tuple(info.name, info.variable, OptionTypeText(info.type), info.default_text,
+                                    info.choices, info.doc));
+        }
+        return out;
+      },
+      "(name, variable, type, default, choices, doc) of each environment variable that Trivet obeys.");
+  m.def("option_texts", &OptionTexts,
+        "Text of each option's variable, or its default. The same dictionary as long as no text changes: don't change "
+        "it.");
+  m.def("unknown_variables", &vm::UnknownVariables, "Variables that begin with TRIVET_ and are no options.");
   m.def(
       "dtypes",
       [] {

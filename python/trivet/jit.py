@@ -154,11 +154,8 @@ class JITFunction(JITCallable, KernelInterface):
                   is_warmup: bool) -> CompiledKernel | FutureKernel | None:  # fmt: skip
         """The kernel for these arguments, from the cache if it has it; None if a hook says that it be not compiled, and a promise of
         it within an ``AsyncCompileMode``."""
-        precision = knobs.dot_precision()
-        if precision is not None:
-            options.setdefault("default_dot_input_precision", precision)
-        settings = (knobs.plain_globals(), knobs.portable())
-        key = (tuple([a.key for a in arguments]), _options_key(options), settings)
+        setting = knobs.compile_knobs()
+        key = (tuple([a.key for a in arguments]), _options_key(options), setting)
         try:
             kernel = self.cache.get(key)
             is_cachable = True
@@ -176,23 +173,26 @@ class JITFunction(JITCallable, KernelInterface):
 
             mode = active_mode.get() if is_warmup and is_cachable else None
             if mode is not None:
-                return mode.submit((self, key), lambda: self._compile(arguments, options), keep)
-            kernel = self._compile(arguments, options)
+                return mode.submit((self, key), lambda: self._compile(arguments, options, setting), keep)
+            kernel = self._compile(arguments, options, setting)
             keep(kernel)
         return kernel
 
-    def _compile(self, arguments: Sequence[Argument], options: Mapping[str, Any]) -> CompiledKernel:
+    def _compile(
+        self, arguments: Sequence[Argument], options: Mapping[str, Any], setting: knobs.CompileKnobs
+    ) -> CompiledKernel:
         for p in self.params:
             if p.is_constexpr and (p.do_not_specialize or p.do_not_specialize_on_alignment):
                 code = self.fn.__code__
                 message = f"{p.name} marked as constexpr and listed in do_not_specialize"
                 text = f"{code.co_filename}:{code.co_firstlineno}: error: {message}"
                 raise CompileError([(code.co_filename, code.co_firstlineno, 1, message, text)], self.__name__)
-        texts = [(name, str(value)) for name, value in options.items() if isinstance(value, (bool, int, float, str))]
+        chosen = {"default_dot_input_precision": setting.dot_precision, **options} if setting.dot_precision else options
+        texts = [(name, str(value)) for name, value in chosen.items() if isinstance(value, (bool, int, float, str))]
         specs = [a.spec for a in arguments]
         if self.params and self.params[-1].is_variadic:
             specs = [*specs[:-1], *specs[-1][1]]
-        module, diagnostics, used = _trivet.compile(self, specs, texts, knobs.plain_globals(), knobs.portable())
+        module, diagnostics, used = _trivet.compile(self, specs, texts, setting.plain_globals, setting.portable)
         if diagnostics:
             first = diagnostics[0][3]
             if first.startswith("static_assert failed"):

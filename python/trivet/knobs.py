@@ -1,43 +1,99 @@
-"""Settings that come from the environment, each read when it is used.
+"""Settings that come from the environment. docs/options.md lists them; the table is vm/base/options.def.
 
-=====================  ==========================================================================================
-variable               meaning
-=====================  ==========================================================================================
-TRIVET_SCHEDULE        threads (default), in_order, random or round_robin: how programs of a grid take turns
-TRIVET_THREADS         threads of the schedule ``threads``; 0 (default): one a core
-TRIVET_SEED            seed of the schedule ``random``
-TRIVET_MAX_STEPS       ops a launch may run before it is stopped; 0 (default): no limit
-TRIVET_PORTABLE        warn or error: name each use of something that Triton does not allow (docs/extensions.md)
-TRIVET_BENCH_POINTS    points that a benchmark of ``testing.perf_report`` measures at most, the first of each; default: all
-TRIVET_TARGET          BACKEND:ARCH, such as ``cuda:90``: what ``get_current_target()`` answers, for programs that refuse others
-TRIVET_DOT_PRECISION   input precision of ``tl.dot`` on f32 where a kernel names none: tf32 (default), ieee, tf32x3, bf16x3, bf16x6
-TRIVET_FALLBACK        error: a launch that its tier refuses fails; log (default): the next tier down runs it
-TRIVET_PLAIN_GLOBALS   1: kernels may read globals that are not ``tl.constexpr``
-=====================  ==========================================================================================
-
-The groups ``runtime``, ``cache``, … hold what programs written for Triton set from Python.
+``settings()`` gives all of them as they are now. The groups ``runtime``, ``cache``, … hold what programs written for Triton set
+from Python.
 """
 
-import os
-from dataclasses import dataclass
+from __future__ import annotations
 
+import difflib
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from . import _trivet
 from .triton_knobs import HookChain, LaunchMetadata, autotuning, cache, compilation, language, runtime
 
-__all__ = ["HookChain", "LaunchKnobs", "LaunchMetadata", "autotuning", "bench_points", "cache", "compilation", "dot_precision", "fallback",
-           "language", "launch", "plain_globals", "portable", "runtime", "target"]  # fmt: skip
+__all__ = ["CompileKnobs", "HookChain", "LaunchKnobs", "LaunchMetadata", "OPTIONS", "Option", "Settings", "autotuning", "bench_points",
+           "cache", "compilation", "compile_knobs", "fallback", "language", "launch", "runtime", "settings", "target"]  # fmt: skip
 
 
-def _integer(name, default):
-    text = os.environ.get(name, "")
-    if not text:
-        return default
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"{name} must be an integer, found {text!r}") from None
-    if value < 0:
-        raise ValueError(f"{name} must not be negative, found {value}")
-    return value
+class Option(NamedTuple):
+    """A row of the table of options."""
+
+    name: str  # of the attribute of ``settings()``
+    variable: str
+    type: str  # choice, integer, flag, text
+    default: str
+    choices: tuple[str, ...]
+    doc: str
+
+    def value_of(self, text: str) -> str | int | bool | None:
+        """The value that a text stands for; None for an integer without default.
+
+        Raises:
+            ValueError: it is none of the choices, or no integer that is not negative.
+        """
+        if self.type == "integer":
+            if text == self.default == "":
+                return None
+            if not (text.isascii() and text.isdigit()):
+                raise ValueError(f"{self.variable} must be an integer that is not negative, found {text!r}")
+            return int(text)
+        if self.type == "flag":
+            return text.lower() in ("1", "true", "yes", "on")
+        if self.type == "choice" and text not in self.choices:
+            raise ValueError(f"{self.variable} must be {_one_of(self.choices)}, found {text!r}")
+        return text
+
+
+def _one_of(choices: tuple[str, ...]) -> str:
+    """``a, b or c``."""
+    *most, last = filter(None, choices)
+    return f"{', '.join(most)} or {last}"
+
+
+def _snake_case(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+OPTIONS: dict[str, Option] = {
+    variable: Option(_snake_case(name), variable, kind, default, tuple(choices.split("|")) if choices else (), doc)
+    for name, variable, kind, default, choices, doc in _trivet.options()
+}
+
+
+class Settings:
+    """The values of all options, by name: ``settings().max_steps``. Reading one whose text is wrong raises a ``ValueError``."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self._texts = texts
+
+    def __getattr__(self, name: str) -> Any:
+        for option in OPTIONS.values():
+            if option.name == name:
+                value = option.value_of(self._texts[option.variable])
+                setattr(self, name, value)
+                return value
+        raise AttributeError(f"there is no option {name!r}; docs/options.md lists them")
+
+    def __dir__(self) -> list[str]:
+        return [option.name for option in OPTIONS.values()]
+
+    def __repr__(self) -> str:
+        return f"Settings({', '.join(f'{o.name}={self._texts[o.variable]!r}' for o in OPTIONS.values())})"
+
+
+_settings = Settings(_trivet.option_texts())
+
+
+def settings() -> Settings:
+    """All options as the environment is now. The same object as long as nothing changes."""
+    global _settings
+    texts = _trivet.option_texts()
+    if texts is not _settings._texts:
+        _settings = Settings(texts)
+    return _settings
 
 
 @dataclass(frozen=True)
@@ -50,29 +106,41 @@ class LaunchKnobs:
     max_steps: int
 
 
-def launch():
-    """The settings for a launch, from the environment as it is now."""
-    return LaunchKnobs(
-        schedule=os.environ.get("TRIVET_SCHEDULE") or "threads",
-        threads=_integer("TRIVET_THREADS", 0),
-        seed=_integer("TRIVET_SEED", 0),
-        max_steps=_integer("TRIVET_MAX_STEPS", 0),
-    )
+def launch() -> LaunchKnobs:
+    """The settings for a launch on the interpreter."""
+    now = settings()
+    known = now.__dict__.get("_launch")
+    if known is None:
+        known = now.__dict__["_launch"] = LaunchKnobs(now.schedule, now.threads, now.seed, now.max_steps)
+    return known
 
 
-def plain_globals():
-    """Whether kernels may read globals that are not ``tl.constexpr``."""
-    return os.environ.get("TRIVET_PLAIN_GLOBALS") == "1" or compilation.allow_non_constexpr_globals
+class CompileKnobs(NamedTuple):
+    """What changes the code of a kernel besides its signature."""
+
+    dot_precision: (
+        str | None
+    )  # input precision of ``tl.dot`` on f32 where a kernel names none; None for the language's default
+    plain_globals: bool  # whether kernels may read globals that are not ``tl.constexpr``
+    portable: str  # what becomes of extensions: "off" (allowed in silence), "warn" or "error"
 
 
-def bench_points():
+def compile_knobs() -> CompileKnobs:
+    """The settings for a compilation."""
+    now = settings()
+    precision = now.dot_precision or vars(language).get("fp32_default", now.triton_f32_default)
+    allows = vars(compilation).get("allow_non_constexpr_globals", now.triton_allow_globals)
+    return CompileKnobs(precision or None, now.plain_globals or allows, now.portable)
+
+
+def bench_points() -> int | None:
     """The most points along the x axis that a benchmark measures; None for all."""
-    return _integer("TRIVET_BENCH_POINTS", 0) if os.environ.get("TRIVET_BENCH_POINTS") else None
+    return settings().bench_points
 
 
-def target():
+def target() -> tuple[str, int | str] | None:
     """(backend, architecture) that programs are told of, or None for the truth. Nothing but the answer changes."""
-    text = os.environ.get("TRIVET_TARGET")
+    text = settings().target
     if not text:
         return None
     backend, colon, arch = text.partition(":")
@@ -81,22 +149,16 @@ def target():
     return backend, int(arch) if arch.isdigit() else arch
 
 
-def dot_precision():
-    """The input precision of ``tl.dot`` on f32 where a kernel names none; None for the language's default."""
-    return os.environ.get("TRIVET_DOT_PRECISION") or language.fp32_default or None
-
-
-def portable():
-    """What becomes of extensions: ``"off"`` (allowed in silence), ``"warn"`` or ``"error"``."""
-    value = os.environ.get("TRIVET_PORTABLE") or "off"
-    if value not in ("off", "warn", "error"):
-        raise ValueError(f"TRIVET_PORTABLE must be off, warn or error, found {value!r}")
-    return value
-
-
-def fallback():
+def fallback() -> str:
     """What becomes of a launch that its tier refuses: ``"log"`` (the next tier runs it) or ``"error"``."""
-    value = os.environ.get("TRIVET_FALLBACK") or "log"
-    if value not in ("log", "error"):
-        raise ValueError(f"TRIVET_FALLBACK must be log or error, found {value!r}")
-    return value
+    return settings().fallback
+
+
+def _warn_of_unknown_variables() -> None:
+    for variable in _trivet.unknown_variables():
+        near = difflib.get_close_matches(variable, OPTIONS, 1, cutoff=0.8)
+        hint = f"did you mean {near[0]}?" if near else "docs/options.md lists those that it obeys"
+        warnings.warn(f"Trivet knows no environment variable {variable}; {hint}", stacklevel=2)
+
+
+_warn_of_unknown_variables()

@@ -8,6 +8,8 @@ import contextlib
 import os
 from typing import Any
 
+from . import _trivet
+
 
 def _boolean(text):
     return text.lower() in ("1", "true", "yes", "on")
@@ -31,7 +33,7 @@ class _Setting:
             return self
         if self.name in vars(group):
             return vars(group)[self.name]
-        text = os.environ.get(self.variable, "") if self.variable else ""
+        text = _trivet.option_texts()[self.variable] if self.variable else ""
         if text:
             return self.parse(text)
         return self.compute() if self.compute else self.default

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "vm/base/options.h"
 #include "vm/bytecode/op_info.h"
 #include "vm/bytecode/text_form.h"
 #include "vm/bytecode/types.h"
@@ -15,12 +16,13 @@
 namespace trivet::vm {
 namespace {
 
-constexpr absl::string_view kUsage = R"(usage: trivet-ops --markdown | --json
+constexpr absl::string_view kUsage = R"(usage: trivet-ops --markdown | --json | --options
 
 Prints the op table of the tile bytecode (vm/bytecode/ops.def) to standard output.
 
   --markdown   the reference for people: what docs/ops.md holds
   --json       one object: {"ops": [...], "enums": {...}, "dtypes": [...]}, for programs
+  --options    not ops: the environment variables of vm/base/options.def, as docs/options.md holds them
   --help       this text
 
 Exit code: 0, or 2 if the command line is wrong.
@@ -271,10 +273,12 @@ int Main(int argc, char** argv) {
     PrintMarkdown();
   } else if (option == "--json") {
     PrintJson();
+  } else if (option == "--options") {
+    std::fputs(OptionsMarkdown().c_str(), stdout);
   } else if (option == "--help" || option == "-h") {
     std::printf("%.*s", static_cast<int>(kUsage.size()), kUsage.data());
   } else {
-    std::fprintf(stderr, "trivet-ops: one of --markdown, --json, --help is needed\n");
+    std::fprintf(stderr, "trivet-ops: one of --markdown, --json, --options, --help is needed\n");
     return 2;
   }
   return 0;
