@@ -1,5 +1,6 @@
 #include "tests/fuzz/support/run_bounded.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,15 +11,63 @@
 #include "vm/bytecode/builder.h"
 #include "vm/bytecode/verifier.h"
 #include "vm/interpreter/execute.h"
+#include "vm/interpreter/program.h"
 
 namespace trivet::vm {
 namespace {
 
 constexpr int64_t kMemoryBytes = 1 << 16;
 
-class DropOutput : public PrintSink {
+class KeepOutput : public PrintSink {
  public:
-  void Write(absl::string_view) override {}
+  void Write(absl::string_view written) override { text.append(written.data(), written.size()); }
+  std::string text;
+};
+
+// Reads every operand before and every result after each op, in all functions that are active.
+class ReadEverything : public Observer {
+ public:
+  void OnOpStart(const OpEvent& event) override {
+    const std::vector<ProgramFrame> frames = event.program->Frames();
+    TRIVET_CHECK(frames.front().function == event.function && frames.front().op == event.op, "the event's place");
+    for (size_t depth = 0; depth < frames.size(); ++depth) {
+      const Operation& op = event.module->function(frames[depth].function).op(frames[depth].op);
+      for (ValueId operand : op.operands) Read(event, frames[depth].function, depth, operand);
+    }
+  }
+  void OnOpEnd(const OpEvent& event) override {
+    for (ValueId result : event.module->function(event.function).op(event.op).results) {
+      Read(event, event.function, 0, result);
+    }
+  }
+  void OnLoad(const MemoryEvent& event) override { Touch(event); }
+  void OnStore(const MemoryEvent& event) override { Touch(event); }
+  void OnAtomic(const MemoryEvent& event) override { Touch(event); }
+
+ private:
+  void Read(const OpEvent& event, FunctionId function, size_t depth, ValueId value) {
+    if (value.is_none()) return;
+    const absl::Span<const uint8_t> bytes = event.program->ReadValue(depth, value);
+    const auto size = static_cast<size_t>(event.module->function(function).type(value).value_bytes());
+    TRIVET_CHECK(bytes.size() == size, "a value that is used can be read");
+    for (uint8_t byte : bytes) sum_ += byte;
+  }
+  void Touch(const MemoryEvent& event) {
+    TRIVET_CHECK(event.active.empty() || event.active.size() == event.addresses.size(), "a flag for each address");
+    for (uint64_t address : event.addresses) sum_ += address;
+    for (uint8_t active : event.active) sum_ += active;
+  }
+
+  uint64_t sum_ = 0;
+};
+
+// What a launch did.
+struct Outcome {
+  LaunchResult result;
+  std::vector<uint64_t> memory;
+  std::string output;
+
+  bool is_cut_short() const { return result.trap.has_value() && result.trap->kind == TrapKind::kStepLimit; }
 };
 
 bool MakesWildPointers(const Module& module) {
@@ -102,6 +151,25 @@ KernelArgument ArgumentFor(const Type& type, uint64_t memory) {
   return argument;
 }
 
+// Launches a kernel on `memory`, all zeros at first.
+Outcome RunOnce(const Executable& executable, const Function& kernel, int64_t max_steps, std::vector<uint64_t>& memory,
+                Observer* observer) {
+  std::fill(memory.begin(), memory.end(), 0);
+  const auto base = reinterpret_cast<uint64_t>(memory.data());
+  LaunchRequest request;
+  request.kernel = kernel.name;
+  for (ValueId param : kernel.params()) request.arguments.push_back(ArgumentFor(kernel.type(param), base));
+  request.memory.Add({"memory", base, kMemoryBytes, base, DType::kU8, {kMemoryBytes}, {1}, true});
+  request.memory.Seal();
+  KeepOutput output;
+  request.options.schedule = Schedule::kInOrder;
+  request.options.max_steps = max_steps;
+  request.options.print_sink = &output;
+  request.options.observer = observer;
+  LaunchResult result = Launch(executable, request);
+  return {std::move(result), memory, std::move(output.text)};
+}
+
 }  // namespace
 
 absl::Status RunBounded(const Module& module, int64_t max_steps) {
@@ -116,26 +184,17 @@ absl::Status RunBounded(const Module& module, int64_t max_steps) {
   if (!executable.ok()) return executable.status();
 
   std::vector<uint64_t> memory(kMemoryBytes / 8);
-  const auto base = reinterpret_cast<uint64_t>(memory.data());
-  DropOutput output;
   for (const Function& function : (*executable)->module().functions) {
     if (!function.is_kernel) continue;
-    LaunchRequest request;
-    request.kernel = function.name;
-    for (ValueId param : function.params()) request.arguments.push_back(ArgumentFor(function.type(param), base));
-    Allocation allocation;
-    allocation.name = "memory";
-    allocation.storage_base = allocation.view_base = base;
-    allocation.storage_bytes = kMemoryBytes;
-    allocation.dtype = DType::kU8;
-    allocation.shape = {kMemoryBytes};
-    allocation.strides = {1};
-    request.memory.Add(allocation);
-    request.memory.Seal();
-    request.options.schedule = Schedule::kInOrder;
-    request.options.max_steps = max_steps;
-    request.options.print_sink = &output;
-    (void)Launch(**executable, request);  // any outcome is fine
+    const Outcome plain = RunOnce(**executable, function, max_steps, memory, nullptr);
+    ReadEverything observer;
+    const Outcome observed = RunOnce(**executable, function, max_steps, memory, &observer);
+    // The decoded form for observers takes other steps, and may not fit where the other does.
+    const bool is_resource = observed.result.status.code() == absl::StatusCode::kResourceExhausted;
+    if (plain.is_cut_short() || is_resource) continue;
+    TRIVET_CHECK(plain.result.status == observed.result.status, "observers don't change how a launch ends");
+    TRIVET_CHECK(plain.memory == observed.memory, "observers don't change memory");
+    TRIVET_CHECK(plain.output == observed.output, "observers don't change what is printed");
   }
   return absl::OkStatus();
 }

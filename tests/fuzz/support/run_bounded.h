@@ -8,9 +8,10 @@
 
 namespace trivet::vm {
 
-// Launches each function of the module once, as a kernel or from a kernel made for it, with every number 1 and every
-// pointer at the same 64 KiB of zeros. It has to end by itself, in a trap, or at its step limit; the outcome does not
-// matter. Gives the status of loading the module. Requires that it is legal.
+// Launches each function of the module, as a kernel or from a kernel made for it, with every number 1 and every pointer
+// at the same 64 KiB of zeros. It has to end by itself, in a trap, or at its step limit. It does so twice, the second
+// time with an observer that looks at everything: unless a limit was reached, that may not make a difference. Gives the
+// status of loading the module. Requires that it is legal.
 //
 // Modules that make pointers out of numbers, or load them from memory, are left alone: they may aim at the fuzzer
 // itself.
