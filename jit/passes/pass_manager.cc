@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "vm/base/status.h"
 #include "vm/bytecode/printer.h"
 #include "vm/bytecode/verifier.h"
@@ -65,6 +66,7 @@ PassPipeline PassPipeline::Default() { return *FromNames(kDefaultPipeline); }
 absl::StatusOr<PassPipeline> PassPipeline::FromNames(absl::string_view names) {
   PassPipeline pipeline;
   for (absl::string_view name : absl::StrSplit(names, ',', absl::SkipWhitespace())) {
+    name = absl::StripAsciiWhitespace(name);
     const PassInfo* pass = FindPass(name);
     if (pass == nullptr) {
       const std::string known = absl::StrJoin(

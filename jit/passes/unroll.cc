@@ -155,6 +155,7 @@ class Unroller {
     const vm::Region region = fn_.region(body);
     ValueMap values;
     values[region.params[0]] = counter;
+    if (fn_.value(counter).name.empty()) fn_.value(counter).name = fn_.value(region.params[0]).name;
     for (size_t i = 0; i < carried.size(); ++i) values[region.params[i + 1]] = carried[i];
     for (size_t i = 0; i + 1 < region.ops.size(); ++i) to.push_back(CloneOp(fn_, region.ops[i], fn_, values));
     ValueList next;
