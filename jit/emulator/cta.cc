@@ -187,7 +187,8 @@ int Cta::PickThread() {
 void Cta::WarpOperation(const Call& call, uint32_t mask, void (*compute)(const WarpCall&)) {
   Thread& self = threads_[static_cast<size_t>(running_)];
   if (((mask >> lane()) & 1) == 0) {
-    return Fail(absl::StatusCode::kAborted, call.site, absl::StrFormat("its mask 0x%08x leaves out the lane itself", mask));
+    return Fail(absl::StatusCode::kAborted, call.site,
+                absl::StrFormat("its mask 0x%08x leaves out the lane itself", mask));
   }
   self.call = &call;
   self.mask = mask;
@@ -196,8 +197,8 @@ void Cta::WarpOperation(const Call& call, uint32_t mask, void (*compute)(const W
   for (uint32_t lanes = mask; lanes != 0; lanes &= lanes - 1) {
     const int other_lane = std::countr_zero(lanes);
     const Thread& other = threads_[static_cast<size_t>(first + other_lane)];
-    const bool came = &other == &self || (other.state == State::kWarp && other.mask == mask &&
-                                          &other.call->site == &call.site);
+    const bool came =
+        &other == &self || (other.state == State::kWarp && other.mask == mask && &other.call->site == &call.site);
     if (!came) return Block(State::kWarp);
     all.calls[static_cast<size_t>(other_lane)] = other.call;
   }
@@ -254,7 +255,8 @@ bool Cta::ResolveConverged() {
 
 void Cta::Barrier(const Call& call, int id, int count, bool waits, bool aligned, BarrierFinish finish) {
   if (id < 0 || id > 15) {
-    return Fail(absl::StatusCode::kInvalidArgument, call.site, absl::StrCat("there is no barrier ", id, ", only 0 to 15"));
+    return Fail(absl::StatusCode::kInvalidArgument, call.site,
+                absl::StrCat("there is no barrier ", id, ", only 0 to 15"));
   }
   if (count <= 0 || count % 32 != 0 || count > launch_.num_threads) {
     return Fail(absl::StatusCode::kInvalidArgument, call.site,
@@ -354,8 +356,8 @@ absl::Status Cta::Deadlock() const {
     for (int other = 0; other < launch_.num_threads; ++other) {
       if (std::find(barrier.arrived.begin(), barrier.arrived.end(), other) != barrier.arrived.end()) continue;
       return absl::AbortedError(absl::StrCat(Name(thread), program, Whereabouts(thread), " for ", barrier.expected,
-                                             " threads, of which ", barrier.arrived.size(), " came; ", Name(other),
-                                             " ", Whereabouts(other)));
+                                             " threads, of which ", barrier.arrived.size(), " came; ", Name(other), " ",
+                                             Whereabouts(other)));
     }
   }
   return absl::InternalError("emulator: no thread can run, and none says why");
@@ -424,9 +426,10 @@ bool Cta::CheckAccess(const CallSite& site, int thread, SharedAccess access, uin
 
 void Cta::CheckShared(const AccessSite& site, uint64_t address, const void* value) {
   if (!shared_.Contains(address, site.bytes)) {
-    FailAt(absl::StatusCode::kOutOfRange, Noun(site.access), site.location, running_,
-           absl::StrFormat("it %s %d bytes at offset %d of shared memory, which has %d bytes", PresentTense(site.access),
-                           site.bytes, static_cast<int64_t>(address - shared_.address()), shared_.size_bytes()));
+    FailAt(
+        absl::StatusCode::kOutOfRange, Noun(site.access), site.location, running_,
+        absl::StrFormat("it %s %d bytes at offset %d of shared memory, which has %d bytes", PresentTense(site.access),
+                        site.bytes, static_cast<int64_t>(address - shared_.address()), shared_.size_bytes()));
   } else {
     CheckMemory({Noun(site.access), site.location, running_, site.access, address, site.bytes, site.alignment}, value);
   }

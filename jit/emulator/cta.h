@@ -1,8 +1,8 @@
 // One program as a GPU runs it: its threads, the order they run in, and everything they wait for.
 //
 // Threads are fibers on one thread of the host. One runs until it must wait (a warp operation, a barrier) or ends; then
-// the scheduler picks another that can run. When none can and some are left, they wait for what never comes, and that is
-// the error: it says who waits for whom.
+// the scheduler picks another that can run. When none can and some are left, they wait for what never comes, and that
+// is the error: it says who waits for whom.
 #pragma once
 
 #include <array>
@@ -86,8 +86,8 @@ class Cta {
   // Ends the calling thread.
   void Exit();
 
-  // Whether `thread` may access [address, address + bytes), which must be aligned to its size, and no race is seen; Fail
-  // otherwise. For shared and global memory. `value`: what is to be written, or null.
+  // Whether `thread` may access [address, address + bytes), which must be aligned to its size, and no race is seen;
+  // Fail otherwise. For shared and global memory. `value`: what is to be written, or null.
   bool CheckAccess(const CallSite& site, int thread, SharedAccess access, uint64_t address, int64_t bytes,
                    const void* value = nullptr);
   bool IsShared(uint64_t address) const { return shared_.Contains(address, 1); }
@@ -119,8 +119,8 @@ class Cta {
     const Call* call = nullptr;  // what it waits in
     uint32_t mask = 0;
     int barrier = 0;
-    std::vector<Copy> copies;            // in flight, oldest first
-    std::vector<int> committed_copies;   // sizes of committed groups, oldest first
+    std::vector<Copy> copies;           // in flight, oldest first
+    std::vector<int> committed_copies;  // sizes of committed groups, oldest first
   };
   struct BarrierState {
     int expected = 0;  // 0: nobody has come
@@ -135,7 +135,7 @@ class Cta {
   // Runs ConvergedOperations of warps that have come to a stop; whether there was one.
   bool ResolveConverged();
   absl::Status Deadlock() const;
-  std::string Name(int thread) const;      // "thread 3 (warp 0, lane 3)"
+  std::string Name(int thread) const;         // "thread 3 (warp 0, lane 3)"
   std::string Whereabouts(int thread) const;  // "has exited", "waits in ..."
   // An access and who makes it, for checks and their messages.
   struct Access {

@@ -95,12 +95,12 @@ absl::Status EmulatedKernel::Launch(const EmulatedLaunch& launch) const {
   }
   FiberStacks& stacks = StacksOfThisThread();
   if (!stacks.Reserve(launch.num_threads)) {
-    return absl::ResourceExhaustedError(absl::StrCat("emulator: no memory for the stacks of ", launch.num_threads,
-                                                     " threads"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("emulator: no memory for the stacks of ", launch.num_threads, " threads"));
   }
   absl::MutexLock lock(&impl.mutex);
-  const Cta::Program program = {reinterpret_cast<void (*)(const uint64_t*)>(impl.code->entry()),
-                                impl.iterations.get(), impl.shared.address(), shared_bytes};
+  const Cta::Program program = {reinterpret_cast<void (*)(const uint64_t*)>(impl.code->entry()), impl.iterations.get(),
+                                impl.shared.address(), shared_bytes};
   Cta cta(program, launch, stacks);
   for (int z = 0; z < launch.grid[2]; ++z) {
     for (int y = 0; y < launch.grid[1]; ++y) {

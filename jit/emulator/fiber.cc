@@ -22,7 +22,9 @@ void Start(unsigned entry_high, unsigned entry_low, unsigned argument_high, unsi
 }  // namespace
 
 void Fiber::Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument) {
-  ASAN_UNPOISON_MEMORY_REGION(stack, stack_bytes);
+  Forget();
+  stack_ = stack;
+  stack_bytes_ = stack_bytes;
   getcontext(&context_);
   context_.uc_stack.ss_sp = stack;
   context_.uc_stack.ss_size = stack_bytes;
@@ -35,6 +37,10 @@ void Fiber::Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument
 }
 
 void Fiber::Switch(Fiber& from, Fiber& to) { swapcontext(&from.context_, &to.context_); }
+
+void Fiber::Forget() {
+  if (stack_ != nullptr) ASAN_UNPOISON_MEMORY_REGION(stack_, stack_bytes_);
+}
 
 #else
 
@@ -75,7 +81,9 @@ extern "C" void trivet_switch_fiber(void** save, void* stack);
 extern "C" void trivet_start_fiber();
 
 void Fiber::Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument) {
-  ASAN_UNPOISON_MEMORY_REGION(stack, stack_bytes);  // frames that were given up left their red zones there
+  Forget();
+  stack_ = stack;
+  stack_bytes_ = stack_bytes;
   const uintptr_t top = (reinterpret_cast<uintptr_t>(stack) + stack_bytes) & ~uintptr_t{15};
   // r15 r14 r13 r12 rbx rbp, return address; two words above keep the alignment of a call and end a backtrace.
   auto* words = reinterpret_cast<uintptr_t*>(top) - 9;
@@ -87,6 +95,12 @@ void Fiber::Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument
 }
 
 void Fiber::Switch(Fiber& from, Fiber& to) { trivet_switch_fiber(&from.stack_pointer_, to.stack_pointer_); }
+
+void Fiber::Forget() {
+  if (stack_ == nullptr) return;
+  [[maybe_unused]] const char* top = static_cast<char*>(stack_) + stack_bytes_;
+  ASAN_UNPOISON_MEMORY_REGION(stack_pointer_, static_cast<size_t>(top - static_cast<char*>(stack_pointer_)));
+}
 
 #endif
 

@@ -20,24 +20,36 @@ class Fiber {
  public:
   using Entry = void (*)(void*);
 
-  // Makes the fiber start `entry(argument)` when it is switched to. `entry` must not return. `stack` is its lowest byte.
+  Fiber() = default;
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+  ~Fiber() { Forget(); }
+
+  // Makes the fiber start `entry(argument)` when it is switched to. `entry` must not return. `stack` is its lowest
+  // byte.
   void Prepare(void* stack, size_t stack_bytes, Entry entry, void* argument);
 
   // Stops running `from`, which is the one that calls, and continues with `to`.
   static void Switch(Fiber& from, Fiber& to);
 
  private:
+  // Tells AddressSanitizer that the frames that are still on the stack are gone.
+  void Forget();
+
 #ifdef TRIVET_FIBER_UCONTEXT
   ucontext_t context_;
 #else
   void* stack_pointer_ = nullptr;
 #endif
+  void* stack_ = nullptr;  // null: the fiber has the stack of its thread
+  size_t stack_bytes_ = 0;
 };
 
-// Stacks for fibers, each with an unmapped page below, so that an overflow is a signal rather than damage.
+// Stacks for fibers, each with an unmapped page below, so that an overflow is a signal rather than damage. They are
+// large because code that is not optimised keeps every value in its frame; only what is touched takes memory.
 class FiberStacks {
  public:
-  static constexpr size_t kStackBytes = size_t{256} << 10;
+  static constexpr size_t kStackBytes = size_t{2} << 20;
 
   FiberStacks() = default;
   FiberStacks(const FiberStacks&) = delete;

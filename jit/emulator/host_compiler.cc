@@ -4,11 +4,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "jit/emulator/fiber.h"
 #include "jit/emulator/host_functions.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "vm/base/status.h"
@@ -16,6 +20,9 @@
 namespace trivet::jit {
 
 namespace {
+
+// Leaves room for a few frames of calls, and for the host's functions.
+constexpr size_t kMaxFrameBytes = FiberStacks::kStackBytes / 4;
 
 template <typename T>
 absl::StatusOr<T> ToStatus(llvm::Expected<T> value, const char* what) {
@@ -42,9 +49,20 @@ llvm::orc::JITTargetMachineBuilder ThisMachine() {
   const bool v3 = has("avx2") && has("fma") && has("f16c") && has("bmi2") && has("lzcnt") && has("movbe");
   machine.setCPU(v3 ? "x86-64-v3" : "x86-64");
 #endif
-  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
+  // A kernel runs for a millisecond or two; optimising it would take ten times as long as compiling it so.
+  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
   machine.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return machine;
+}
+
+// What the code generator says against a function: its errors, and frames that no stack has room for.
+void Collect(const llvm::DiagnosticInfo* diagnostic, void* message) {
+  const bool too_big = diagnostic->getKind() == llvm::DK_StackSize;
+  if (!too_big && diagnostic->getSeverity() != llvm::DS_Error) return;
+  llvm::raw_string_ostream stream(*static_cast<std::string*>(message));
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  diagnostic->print(printer);
+  stream << "; ";
 }
 
 }  // namespace
@@ -67,6 +85,13 @@ absl::Status HostCode::Retarget(llvm::Module& module) {
 absl::StatusOr<std::unique_ptr<HostCode>> HostCode::Compile(std::unique_ptr<llvm::LLVMContext> context,
                                                             std::unique_ptr<llvm::Module> module, const char* entry) {
   llvm::orc::ThreadSafeModule both(std::move(module), std::move(context));  // destroys them in the right order
+  std::string complaints;
+  both.withModuleDo([&](llvm::Module& m) {
+    m.getContext().setDiagnosticHandlerCallBack(Collect, &complaints);
+    for (llvm::Function& function : m) {
+      if (!function.isDeclaration()) function.addFnAttr("warn-stack-size", absl::StrCat(kMaxFrameBytes));
+    }
+  });
   auto impl = std::make_unique<Impl>();
   TRIVET_ASSIGN_OR_RETURN(impl->jit, ToStatus(llvm::orc::LLJITBuilder()
                                                   .setJITTargetMachineBuilder(ThisMachine())
@@ -83,6 +108,7 @@ absl::StatusOr<std::unique_ptr<HostCode>> HostCode::Compile(std::unique_ptr<llvm
                                   "defining host functions"));
   TRIVET_RETURN_IF_ERROR(ToStatus(jit.addIRModule(std::move(both)), "adding the module"));
   TRIVET_ASSIGN_OR_RETURN(const llvm::orc::ExecutorAddr address, ToStatus(jit.lookup(entry), "compiling"));
+  if (!complaints.empty()) return absl::ResourceExhaustedError(absl::StrCat("emulator: compiling: ", complaints));
   return std::unique_ptr<HostCode>(new HostCode(std::move(impl), address.toPtr<void*>()));
 }
 

@@ -1,7 +1,7 @@
 // Compiles a rewritten module for this processor and keeps the code: LLVM's ORC.
 //
-// Exact: nothing is fused or reassociated, and the processor is one of two fixed descriptions, not what this one happens
-// to be, so that results don't depend on the machine (bf16 instructions, for one, flush subnormals).
+// Exact: nothing is fused or reassociated, and the processor is one of two fixed descriptions, not what this one
+// happens to be, so that results don't depend on the machine (bf16 instructions, for one, flush subnormals).
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class HostCode {
   // Gives the module the triple and data layout of this machine. To be done before anything asks for sizes.
   static absl::Status Retarget(llvm::Module& module);
 
-  // Compiles the module; `entry` names the function to find.
+  // Compiles the module; `entry` names the function to find. ResourceExhausted when a function needs too large a frame.
   static absl::StatusOr<std::unique_ptr<HostCode>> Compile(std::unique_ptr<llvm::LLVMContext> context,
                                                            std::unique_ptr<llvm::Module> module, const char* entry);
   ~HostCode();

@@ -30,65 +30,65 @@ float ExtendF16(float x) { return vm::Widen(Unpack<vm::F16>(x)); }
 double ExtendF16ToDouble(float x) { return vm::Widen(Unpack<vm::F16>(x)); }
 float ExtendBf16(float x) { return vm::Widen(Unpack<vm::BF16>(x)); }
 
-// libdevice by the reference's functions, one value at a time. The names agree: "__nv_" and the text of the row, and "f"
-// for f32.
-#define TRIVET_MATH_UNARY(Name, ...)                                      \
-  template <typename T>                                                   \
-  T Name(T x) {                                                           \
-    T out;                                                                \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<T>(&out, 1));     \
-    return out;                                                           \
+// libdevice by the reference's functions, one value at a time. The names agree: "__nv_" and the text of the row, and
+// "f" for f32.
+#define TRIVET_MATH_UNARY(Name, ...)                                  \
+  template <typename T>                                               \
+  T Name(T x) {                                                       \
+    T out;                                                            \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<T>(&out, 1)); \
+    return out;                                                       \
   }
-#define TRIVET_MATH_BINARY(Name, ...)                                                                      \
-  template <typename T>                                                                                    \
-  T Name(T x, T y) {                                                                                       \
-    T out;                                                                                                 \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<const T>(&y, 1), std::span<T>(&out, 1));           \
-    return out;                                                                                            \
+#define TRIVET_MATH_BINARY(Name, ...)                                                            \
+  template <typename T>                                                                          \
+  T Name(T x, T y) {                                                                             \
+    T out;                                                                                       \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<const T>(&y, 1), std::span<T>(&out, 1)); \
+    return out;                                                                                  \
   }
-#define TRIVET_MATH_TERNARY(Name, ...)                                                                     \
-  template <typename T>                                                                                    \
-  T Name(T x, T y, T z) {                                                                                  \
-    T out;                                                                                                 \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<const T>(&y, 1), std::span<const T>(&z, 1),        \
-                   std::span<T>(&out, 1));                                                                 \
-    return out;                                                                                            \
+#define TRIVET_MATH_TERNARY(Name, ...)                                                              \
+  template <typename T>                                                                             \
+  T Name(T x, T y, T z) {                                                                           \
+    T out;                                                                                          \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<const T>(&y, 1), std::span<const T>(&z, 1), \
+                   std::span<T>(&out, 1));                                                          \
+    return out;                                                                                     \
   }
-#define TRIVET_MATH_QUATERNARY(Name, ...)                                                                  \
-  template <typename T>                                                                                    \
-  T Name(T x, T y, T z, T w) {                                                                             \
-    T out;                                                                                                 \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<const T>(&y, 1), std::span<const T>(&z, 1),        \
-                   std::span<const T>(&w, 1), std::span<T>(&out, 1));                                      \
-    return out;                                                                                            \
+#define TRIVET_MATH_QUATERNARY(Name, ...)                                                           \
+  template <typename T>                                                                             \
+  T Name(T x, T y, T z, T w) {                                                                      \
+    T out;                                                                                          \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<const T>(&y, 1), std::span<const T>(&z, 1), \
+                   std::span<const T>(&w, 1), std::span<T>(&out, 1));                               \
+    return out;                                                                                     \
   }
-#define TRIVET_MATH_ORDER(Name, ...)                                                                       \
-  template <typename T>                                                                                    \
-  T Name(int32_t n, T x) {                                                                                 \
-    T out;                                                                                                 \
-    vm::math::Name(std::span<const int32_t>(&n, 1), std::span<const T>(&x, 1), std::span<T>(&out, 1));     \
-    return out;                                                                                            \
+#define TRIVET_MATH_ORDER(Name, ...)                                                                   \
+  template <typename T>                                                                                \
+  T Name(int32_t n, T x) {                                                                             \
+    T out;                                                                                             \
+    vm::math::Name(std::span<const int32_t>(&n, 1), std::span<const T>(&x, 1), std::span<T>(&out, 1)); \
+    return out;                                                                                        \
   }
-#define TRIVET_MATH_EXPONENT(Name, ...)                                                                    \
-  template <typename T>                                                                                    \
-  T Name(T x, int32_t n) {                                                                                 \
-    T out;                                                                                                 \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<const int32_t>(&n, 1), std::span<T>(&out, 1));     \
-    return out;                                                                                            \
+#define TRIVET_MATH_EXPONENT(Name, ...)                                                                \
+  template <typename T>                                                                                \
+  T Name(T x, int32_t n) {                                                                             \
+    T out;                                                                                             \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<const int32_t>(&n, 1), std::span<T>(&out, 1)); \
+    return out;                                                                                        \
   }
-#define TRIVET_MATH_PREDICATE(Name, ...)                                      \
-  template <typename T>                                                       \
-  int32_t Name(T x) {                                                         \
-    uint8_t out;                                                              \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<uint8_t>(&out, 1));   \
-    return out;                                                               \
+#define TRIVET_MATH_PREDICATE(Name, ...)                                    \
+  template <typename T>                                                     \
+  int32_t Name(T x) {                                                       \
+    uint8_t out;                                                            \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<uint8_t>(&out, 1)); \
+    return out;                                                             \
   }
-#define TRIVET_MATH_INTEGER(Name, ...)                                        \
-  template <typename T>                                                       \
-  int32_t Name(T x) {                                                         \
-    int32_t out;                                                              \
-    vm::math::Name(std::span<const T>(&x, 1), std::span<int32_t>(&out, 1));   \
-    return out;                                                               \
+#define TRIVET_MATH_INTEGER(Name, ...)                                      \
+  template <typename T>                                                     \
+  int32_t Name(T x) {                                                       \
+    int32_t out;                                                            \
+    vm::math::Name(std::span<const T>(&x, 1), std::span<int32_t>(&out, 1)); \
+    return out;                                                             \
   }
 namespace reference {
 #include "vm/numerics/math_functions.def"
@@ -133,7 +133,7 @@ const HostSymbol kSymbols[] = {
     {"__extendhfsf2", Address(ExtendF16)},
     {"__extendhfdf2", Address(ExtendF16ToDouble)},
     {"__extendbfsf2", Address(ExtendBf16)},
-#define TRIVET_MATH_ANY(Name, text, ...)                          \
+#define TRIVET_MATH_ANY(Name, text, ...) \
   {"__nv_" text "f", Address(reference::Name<float>)}, {"__nv_" text, Address(reference::Name<double>)},
 #define TRIVET_MATH_UNARY TRIVET_MATH_ANY
 #define TRIVET_MATH_BINARY TRIVET_MATH_ANY

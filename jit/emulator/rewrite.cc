@@ -168,7 +168,8 @@ absl::Status Rewriter::PlaceSharedGlobals() {
   }
   uint64_t offset = 0;
   const auto place = [this](llvm::GlobalVariable* global, uint64_t at) {
-    llvm::Constant* address = llvm::ConstantExpr::getIntToPtr(builder_.getInt64(shared_address_ + at), global->getType());
+    llvm::Constant* address =
+        llvm::ConstantExpr::getIntToPtr(builder_.getInt64(shared_address_ + at), global->getType());
     global->replaceAllUsesWith(address);
     global->eraseFromParent();
   };
@@ -180,8 +181,8 @@ absl::Status Rewriter::PlaceSharedGlobals() {
   }
   result_.static_shared_bytes = static_cast<int64_t>(offset);
   if (offset > static_cast<uint64_t>(kMaxSharedBytes)) {
-    return absl::InvalidArgumentError(absl::StrCat("emulator: ", offset, " bytes of static shared memory, of ",
-                                                   kMaxSharedBytes));
+    return absl::InvalidArgumentError(
+        absl::StrCat("emulator: ", offset, " bytes of static shared memory, of ", kMaxSharedBytes));
   }
   for (llvm::GlobalVariable* global : dynamic) offset = llvm::alignTo(offset, global->getAlign().valueOrOne());
   result_.dynamic_shared_offset = static_cast<int64_t>(offset);
@@ -200,9 +201,9 @@ absl::Status Rewriter::RewriteCall(llvm::CallInst& call, const FrameSlots& slots
     absl::string_view full = View(callee->getName());
     if (callee->getIntrinsicID() == llvm::Intrinsic::fmuladd) {  // NVPTX fuses it always
       builder_.SetInsertPoint(&call);
-      llvm::Value* fused = builder_.CreateIntrinsic(
-          llvm::Intrinsic::fma, {call.getType()},
-          {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)});
+      llvm::Value* fused =
+          builder_.CreateIntrinsic(llvm::Intrinsic::fma, {call.getType()},
+                                   {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)});
       call.replaceAllUsesWith(fused);
       call.eraseFromParent();
       auto* fma = llvm::dyn_cast<llvm::CallInst>(fused);
@@ -210,8 +211,10 @@ absl::Status Rewriter::RewriteCall(llvm::CallInst& call, const FrameSlots& slots
     }
     name = std::string(full);
     absl::ConsumePrefix(&full, "llvm.nvvm.");
-    if (full.size() < name.size()) name = std::string(full);
-    else if (!absl::StartsWith(name, "llvm.") && FindHostSymbol(name) != nullptr) return absl::OkStatus();
+    if (full.size() < name.size())
+      name = std::string(full);
+    else if (!absl::StartsWith(name, "llvm.") && FindHostSymbol(name) != nullptr)
+      return absl::OkStatus();
   } else {
     return absl::UnimplementedError("emulator: calls through pointers");
   }

@@ -34,8 +34,8 @@ struct HostSites {
 struct RewrittenKernel {
   HostSites sites;
   int num_parameters = 0;
-  int64_t static_shared_bytes = 0;     // from the start of the buffer
-  int64_t dynamic_shared_offset = 0;   // where @trivet_shared is
+  int64_t static_shared_bytes = 0;    // from the start of the buffer
+  int64_t dynamic_shared_offset = 0;  // where @trivet_shared is
 };
 
 inline constexpr char kEntryName[] = "trivet_emulated_entry";

@@ -1,5 +1,5 @@
-// Arithmetic (PTX ISA, "Floating Point Instructions", "Integer Arithmetic Instructions"). Approximations are computed in
-// f64 and rounded once; comparisons with the hardware need its documented error as tolerance.
+// Arithmetic (PTX ISA, "Floating Point Instructions", "Integer Arithmetic Instructions"). Approximations are computed
+// in f64 and rounded once; comparisons with the hardware need its documented error as tolerance.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -113,7 +113,8 @@ void MapFloats(const Call& call, int type, int operands, bool ftz, Function&& fu
       for (int operand = 0; operand < operands; ++operand) {
         values[operand] = vm::DecodeFloat(format, static_cast<uint32_t>(call.in[operand] >> (16 * i)) & 0xffff);
       }
-      const uint32_t code = vm::EncodeFloat(format, function(values), vm::Rounding::kNearestEven, vm::Overflow::kInfinity);
+      const uint32_t code =
+          vm::EncodeFloat(format, function(values), vm::Rounding::kNearestEven, vm::Overflow::kInfinity);
       call.out[0] |= static_cast<uint64_t>(code) << (16 * i);
     }
   };
@@ -218,7 +219,8 @@ void MinMax(const Call& call) {
 }
 
 // x * y + z so that rounding it once more, to 16 bits, is rounding once: exact, or rounded to odd. The product of two
-// 11-bit significands is exact in a double; see Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008.
+// 11-bit significands is exact in a double; see Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
+// 2008.
 double FmaToOdd(double x, double y, double z) {
   const double product = x * y;
   const double sum = product + z;

@@ -87,10 +87,11 @@ T FromInteger(__int128 value, int rounding) {
 // {i|ui|ll|ull}2{f|d}.{rn|rz|rm|rp}
 void IntegerToFloat(const Call& call) {
   const auto& choice = call.site.choice;
-  const __int128 values[] = {FromSlot<int32_t>(call.in[0]), FromSlot<uint32_t>(call.in[0]), FromSlot<int64_t>(call.in[0]),
-                             call.in[0]};
+  const __int128 values[] = {FromSlot<int32_t>(call.in[0]), FromSlot<uint32_t>(call.in[0]),
+                             FromSlot<int64_t>(call.in[0]), call.in[0]};
   const __int128 value = values[choice[0]];
-  call.out[0] = choice[1] == 0 ? ToSlot(FromInteger<float>(value, choice[2])) : ToSlot(FromInteger<double>(value, choice[2]));
+  call.out[0] =
+      choice[1] == 0 ? ToSlot(FromInteger<float>(value, choice[2])) : ToSlot(FromInteger<double>(value, choice[2]));
 }
 
 // d2f.{rn|rz|rm|rp}{|.ftz}
@@ -178,9 +179,9 @@ void PairToHalves(const Call& call) {
 // ff.to.ue8m0x2.{rz|rp}{|.satfinite}(high, low)
 void FloatsToScales(const Call& call) {
   const auto scale = [&](uint64_t slot) {
-    return static_cast<uint64_t>(
-        Narrow(vm::FloatFormat::kF8E8M0, static_cast<double>(FromSlot<float>(slot)),
-               call.site.choice[0] == 0 ? vm::Rounding::kTowardZero : vm::Rounding::kUp, false, true));
+    return static_cast<uint64_t>(Narrow(vm::FloatFormat::kF8E8M0, static_cast<double>(FromSlot<float>(slot)),
+                                        call.site.choice[0] == 0 ? vm::Rounding::kTowardZero : vm::Rounding::kUp, false,
+                                        true));
   };
   call.out[0] = scale(call.in[1]) | scale(call.in[0]) << 8;
 }
@@ -189,8 +190,9 @@ void ScalesToBf16(const Call& call) {
   call.out[0] = 0;
   for (int i = 0; i < 2; ++i) {
     const double value = vm::DecodeFloat(vm::FloatFormat::kF8E8M0, static_cast<uint32_t>(call.in[0] >> (8 * i)) & 0xff);
-    call.out[0] |= static_cast<uint64_t>(Narrow(vm::FloatFormat::kBF16, value, vm::Rounding::kNearestEven, false, false))
-                   << (16 * i);
+    call.out[0] |=
+        static_cast<uint64_t>(Narrow(vm::FloatFormat::kBF16, value, vm::Rounding::kNearestEven, false, false))
+        << (16 * i);
   }
 }
 
@@ -200,9 +202,9 @@ void FloatToHalfBits(const Call& call) {
                        vm::Rounding::kNearestEven, false, false);
 }
 void Bf16ToHalfBits(const Call& call) {
-  call.out[0] = Narrow(vm::FloatFormat::kF16,
-                       vm::DecodeFloat(vm::FloatFormat::kBF16, static_cast<uint32_t>(call.in[0]) & 0xffff),
-                       vm::Rounding::kNearestEven, false, false);
+  call.out[0] =
+      Narrow(vm::FloatFormat::kF16, vm::DecodeFloat(vm::FloatFormat::kBF16, static_cast<uint32_t>(call.in[0]) & 0xffff),
+             vm::Rounding::kNearestEven, false, false);
 }
 
 constexpr Row kRows[] = {

@@ -1,8 +1,8 @@
 // Matrix operations of a warp: mma.sync, ldmatrix, stmatrix.
 //
-// Who holds what (PTX ISA, "Warp-level matrix fragment"; all shapes are instances of one scheme). Lane l has group g = l / 4
-// and t = l % 4. A register of 32 bits has E elements of A or B (E = 1 for tf32 and f64, 2 for f16 and bf16, 4 for 8 bits,
-// 8 for 4 bits); M is 8 * H. Register r, element e:
+// Who holds what (PTX ISA, "Warp-level matrix fragment"; all shapes are instances of one scheme). Lane l has group g =
+// l / 4 and t = l % 4. A register of 32 bits has E elements of A or B (E = 1 for tf32 and f64, 2 for f16 and bf16, 4
+// for 8 bits, 8 for 4 bits); M is 8 * H. Register r, element e:
 //
 //   A[row][k]   row = g + 8 * (r % H)    k = 4 * E * (r / H) + E * t + e
 //   B[k][col]   k = 4 * E * r + E * t + e                      col = g
@@ -255,8 +255,8 @@ void LoadMatricesAll(const WarpCall& all) {
     }
     for (size_t lane = 0; lane < 32; ++lane) {
       const bool transposed = all.site.choice[1] == 1;
-      all.calls[lane]->out[i] = ElementOf(matrix, lane, 0, transposed) |
-                                static_cast<uint64_t>(ElementOf(matrix, lane, 1, transposed)) << 16;
+      all.calls[lane]->out[i] =
+          ElementOf(matrix, lane, 0, transposed) | static_cast<uint64_t>(ElementOf(matrix, lane, 1, transposed)) << 16;
     }
   }
 }

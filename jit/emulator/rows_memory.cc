@@ -1,4 +1,5 @@
-// Memory beyond plain loads and stores: asynchronous copies, the masked accesses of jit/lowering/nvptx/inline_ptx.h, hints.
+// Memory beyond plain loads and stores: asynchronous copies, the masked accesses of jit/lowering/nvptx/inline_ptx.h,
+// hints.
 #include <cstring>
 
 #include "absl/strings/str_cat.h"

@@ -13,7 +13,9 @@ constexpr char kAxes[] = "xyz";
 size_t Axis(const Call& call) { return static_cast<size_t>(call.site.name.back() - kAxes[0]); }
 
 void Tid(const Call& call) { call.out[0] = Axis(call) == 0 ? static_cast<uint64_t>(call.cta.thread()) : 0; }
-void Ntid(const Call& call) { call.out[0] = Axis(call) == 0 ? static_cast<uint64_t>(call.cta.launch().num_threads) : 1; }
+void Ntid(const Call& call) {
+  call.out[0] = Axis(call) == 0 ? static_cast<uint64_t>(call.cta.launch().num_threads) : 1;
+}
 void Ctaid(const Call& call) { call.out[0] = static_cast<uint64_t>(call.cta.program_id()[Axis(call)]); }
 void Nctaid(const Call& call) { call.out[0] = static_cast<uint64_t>(call.cta.launch().grid[Axis(call)]); }
 void Laneid(const Call& call) { call.out[0] = static_cast<uint64_t>(call.cta.lane()); }

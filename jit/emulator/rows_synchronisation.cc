@@ -45,8 +45,7 @@ void BarrierReduce(const Call& call) {
 }
 
 void WarpSync(const Call& call) {
-  call.cta.WarpOperation(call, FromSlot<uint32_t>(call.in[0]),
-                         [](const WarpCall& all) { all.cta.OrderWarp(); });
+  call.cta.WarpOperation(call, FromSlot<uint32_t>(call.in[0]), [](const WarpCall& all) { all.cta.OrderWarp(); });
 }
 
 void Nothing(const Call&) {}

@@ -135,7 +135,8 @@ void SharedMemory::OrderWarps(uint32_t warps) {
   std::array<uint32_t, kMaxWarps> joined{};
   for (size_t warp = 0; warp < static_cast<size_t>(num_warps_); ++warp) {
     if (((warps >> warp) & 1) == 0) continue;
-    for (size_t other = 0; other < joined.size(); ++other) joined[other] = std::max(joined[other], clocks_[warp][other]);
+    for (size_t other = 0; other < joined.size(); ++other)
+      joined[other] = std::max(joined[other], clocks_[warp][other]);
   }
   for (size_t warp = 0; warp < static_cast<size_t>(num_warps_); ++warp) {
     if (((warps >> warp) & 1) == 0) continue;

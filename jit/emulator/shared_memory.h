@@ -1,11 +1,12 @@
 // The shared memory of one program at a time, and who touched which byte of it when.
 //
-// Races. Two accesses to a byte conflict when one of them writes, they are not both atomic, and nothing orders them. Order
-// comes from barriers alone, as on GPUs (shuffles and votes order nothing): each warp has a vector clock (Lamport's
-// happens-before; FastTrack, Flanagan and Freund 2009, with warps for threads), whose own entry grows at each barrier
-// that the warp takes part in; a barrier joins the clocks of its warps. A byte remembers its last writer, the last atomic
-// operation and the last two readers with their warp's clock then. What this can miss: a third reader, a barrier of some lanes only (it counts
-// as one of the whole warp), accesses through generic pointers. What it reports is a race.
+// Races. Two accesses to a byte conflict when one of them writes, they are not both atomic, and nothing orders them.
+// Order comes from barriers alone, as on GPUs (shuffles and votes order nothing): each warp has a vector clock
+// (Lamport's happens-before; FastTrack, Flanagan and Freund 2009, with warps for threads), whose own entry grows at
+// each barrier that the warp takes part in; a barrier joins the clocks of its warps. A byte remembers its last writer,
+// the last atomic operation and the last two readers with their warp's clock then. What this can miss: a third reader,
+// a barrier of some lanes only (it counts as one of the whole warp), accesses through generic pointers. What it reports
+// is a race.
 //
 // Writing the value that is there already is no race: layouts with replicated elements do that.
 #pragma once

@@ -10,8 +10,8 @@ namespace trivet::jit {
 absl::StatusOr<std::unique_ptr<EmulatedKernel>> LoadText(absl::string_view text) {
   auto context = std::make_unique<llvm::LLVMContext>();
   llvm::SMDiagnostic error;
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(llvm::StringRef(text.data(), text.size()), error,
-                                                                   *context);
+  std::unique_ptr<llvm::Module> module =
+      llvm::parseAssemblyString(llvm::StringRef(text.data(), text.size()), error, *context);
   if (module == nullptr) {
     return absl::InvalidArgumentError("line " + std::to_string(error.getLineNo()) + ": " + error.getMessage().str());
   }

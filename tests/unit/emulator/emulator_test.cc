@@ -133,7 +133,8 @@ TEST(Emulator, NamesAnAccessOutsideOfSharedMemory) {
   launch.shared_bytes = 508;
   const absl::Status status = RunText(Reverse(kBarrier), launch);
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("thread 127"), HasSubstr("offset 508"), HasSubstr("508 bytes")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("thread 127"), HasSubstr("offset 508"), HasSubstr("508 bytes")));
 }
 
 TEST(Emulator, SumsByButterfly) {
@@ -182,7 +183,8 @@ TEST(Emulator, ADivergentShuffleIsAnError) {
   EmulatedLaunch launch;
   launch.num_threads = 64;
   const absl::Status status = RunText(
-      Guarded("icmp ne i32 %tid, 37", "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 1, i32 0, i32 31)", ""), launch);
+      Guarded("icmp ne i32 %tid, 37", "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 1, i32 0, i32 31)", ""),
+      launch);
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("thread 32 (warp 1, lane 0) of program (0, 0, 0) waits in shfl.sync.idx.i32"),
@@ -190,21 +192,22 @@ TEST(Emulator, ADivergentShuffleIsAnError) {
 }
 
 TEST(Emulator, LanesInDifferentOperationsAreAnError) {
-  const absl::Status status = RunText(
-      Guarded("icmp ult i32 %tid, 16", "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 1, i32 0, i32 31)",
-              "call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 true)"),
-      EmulatedLaunch());
+  const absl::Status status =
+      RunText(Guarded("icmp ult i32 %tid, 16", "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 1, i32 0, i32 31)",
+                      "call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 true)"),
+              EmulatedLaunch());
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("waits in shfl.sync.idx.i32"), HasSubstr("thread 16 (warp 0, lane 16), which waits in vote.any.sync")));
+              AllOf(HasSubstr("waits in shfl.sync.idx.i32"),
+                    HasSubstr("thread 16 (warp 0, lane 16), which waits in vote.any.sync")));
 }
 
 TEST(Emulator, HalvesOfAWarpMayDiverge) {
-  EXPECT_EQ(RunText(Guarded("icmp ult i32 %tid, 16",
-                            "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 65535, i32 1, i32 0, i32 31)",
-                            "call i1 @llvm.nvvm.vote.any.sync(i32 -65536, i1 true)"),
-                    EmulatedLaunch()),
-            absl::OkStatus());
+  EXPECT_EQ(
+      RunText(Guarded("icmp ult i32 %tid, 16", "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 65535, i32 1, i32 0, i32 31)",
+                      "call i1 @llvm.nvvm.vote.any.sync(i32 -65536, i1 true)"),
+              EmulatedLaunch()),
+      absl::OkStatus());
 }
 
 TEST(Emulator, ABarrierThatNotAllReachIsAnError) {
@@ -219,16 +222,19 @@ TEST(Emulator, ABarrierThatNotAllReachIsAnError) {
 }
 
 TEST(Emulator, UnknownThingsAreNamed) {
-  EXPECT_THAT(LoadText("define ptx_kernel void @kernel() {\n  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n  ret void\n}")
-                  .status(),
-              ::testing::Property(&absl::Status::code, absl::StatusCode::kUnimplemented));
+  EXPECT_THAT(
+      LoadText("define ptx_kernel void @kernel() {\n  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n  ret void\n}")
+          .status(),
+      ::testing::Property(&absl::Status::code, absl::StatusCode::kUnimplemented));
   const auto named = [](absl::string_view text) { return std::string(LoadText(text).status().message()); };
-  EXPECT_THAT(named("define ptx_kernel void @kernel() {\n  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n  ret void\n}"),
-              HasSubstr("\"wgmma.fence.sync.aligned\""));
+  EXPECT_THAT(
+      named("define ptx_kernel void @kernel() {\n  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n  ret void\n}"),
+      HasSubstr("\"wgmma.fence.sync.aligned\""));
   EXPECT_THAT(named("define ptx_kernel void @kernel() {\n  call void asm \"/*odd*/ ret;\", \"\"()\n  ret void\n}"),
               HasSubstr("/*odd*/"));
-  EXPECT_THAT(named("define ptx_kernel void @kernel() {\n  call void @missing()\n  ret void\n}\ndeclare void @missing()"),
-              HasSubstr("missing"));
+  EXPECT_THAT(
+      named("define ptx_kernel void @kernel() {\n  call void @missing()\n  ret void\n}\ndeclare void @missing()"),
+      HasSubstr("missing"));
   EXPECT_EQ(LoadText("define void @other() {\n  ret void\n}").status().code(), absl::StatusCode::kNotFound);
 }
 

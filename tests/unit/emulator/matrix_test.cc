@@ -1,5 +1,5 @@
-// mma.sync, ldmatrix and stmatrix against plain products and copies. Where elements lie is written here as the PTX ISA's
-// tables have it ("Matrix fragments for mma.m16n8k16 ..."), a formula per shape; the emulator has one for all.
+// mma.sync, ldmatrix and stmatrix against plain products and copies. Where elements lie is written here as the PTX
+// ISA's tables have it ("Matrix fragments for mma.m16n8k16 ..."), a formula per shape; the emulator has one for all.
 #include <cmath>
 #include <functional>
 #include <random>
@@ -55,8 +55,9 @@ Format Integer(int bits, bool is_signed) {
             return value > high ? value - std::ldexp(1.0, bits) : value;
           },
           [=](std::mt19937& random) {
-            return static_cast<double>(std::uniform_int_distribution<int64_t>(
-                std::max<int64_t>(static_cast<int64_t>(low), -1000), std::min<int64_t>(static_cast<int64_t>(high), 1000))(random));
+            return static_cast<double>(
+                std::uniform_int_distribution<int64_t>(std::max<int64_t>(static_cast<int64_t>(low), -1000),
+                                                       std::min<int64_t>(static_cast<int64_t>(high), 1000))(random));
           }};
 }
 
@@ -150,9 +151,10 @@ std::string MmaKernel(const MmaCase& test, const std::array<int, 3>& counts) {
   for (int f = 0; f < 3; ++f) {
     for (int r = 0; r < counts[static_cast<size_t>(f)]; ++r) {
       const std::string id = absl::StrCat(f, "_", r);
-      absl::StrAppend(&text, "  %i", id, " = mul i32 %lane, ", counts[static_cast<size_t>(f)], "\n  %j", id, " = add i32 %i", id,
-                      ", ", r, "\n  %p", id, " = getelementptr i64, ptr addrspace(1) %m", f, ", i32 %j", id, "\n  %v", id,
-                      " = load ", formats[f]->register_type, ", ptr addrspace(1) %p", id, "\n");
+      absl::StrAppend(&text, "  %i", id, " = mul i32 %lane, ", counts[static_cast<size_t>(f)], "\n  %j", id,
+                      " = add i32 %i", id, ", ", r, "\n  %p", id, " = getelementptr i64, ptr addrspace(1) %m", f,
+                      ", i32 %j", id, "\n  %v", id, " = load ", formats[f]->register_type, ", ptr addrspace(1) %p", id,
+                      "\n");
       operands.push_back(absl::StrCat(formats[f]->register_type, " %v", id));
     }
   }
@@ -218,7 +220,8 @@ std::string MatrixCopyKernel(int count, bool transposed) {
   const std::string suffix = absl::StrCat("m8n8.x", count, transposed ? ".trans" : "", ".b16.p3");
   std::vector<std::string> types(static_cast<size_t>(count), "i32");
   const std::string result = count == 1 ? "i32" : "{" + absl::StrJoin(types, ", ") + "}";
-  std::string text = absl::StrCat(R"(
+  std::string text =
+      absl::StrCat(R"(
 @trivet_shared = external addrspace(3) global [0 x i8], align 1024
 define ptx_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -228,22 +231,22 @@ define ptx_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   store <4 x i32> %values, ptr addrspace(3) %shared_row
   call void @llvm.nvvm.bar.warp.sync(i32 -1)
   %d = call )",
-                                  result, " @llvm.nvvm.ldmatrix.sync.aligned.", suffix, "(ptr addrspace(3) %shared_row)\n");
+                   result, " @llvm.nvvm.ldmatrix.sync.aligned.", suffix, "(ptr addrspace(3) %shared_row)\n");
   for (int r = 0; r < count; ++r) {
     if (count == 1) {
       absl::StrAppend(&text, "  %d0 = add i32 %d, 0\n");
     } else {
       absl::StrAppend(&text, "  %d", r, " = extractvalue ", result, " %d, ", r, "\n");
     }
-    absl::StrAppend(&text, "  %i", r, " = mul i32 %lane, ", count, "\n  %j", r, " = add i32 %i", r, ", ", r, "\n  %p", r,
-                    " = getelementptr i32, ptr addrspace(1) %out, i32 %j", r, "\n  store i32 %d", r, ", ptr addrspace(1) %p", r,
-                    "\n");
+    absl::StrAppend(&text, "  %i", r, " = mul i32 %lane, ", count, "\n  %j", r, " = add i32 %i", r, ", ", r, "\n  %p",
+                    r, " = getelementptr i32, ptr addrspace(1) %out, i32 %j", r, "\n  store i32 %d", r,
+                    ", ptr addrspace(1) %p", r, "\n");
   }
   // And back: stmatrix, then each lane writes its row over the input.
   std::vector<std::string> operands = {"ptr addrspace(3) %shared_row"};
   for (int r = 0; r < count; ++r) operands.push_back(absl::StrCat("i32 %d", r));
-  absl::StrAppend(&text, "  call void @llvm.nvvm.bar.warp.sync(i32 -1)\n  call void @llvm.nvvm.stmatrix.sync.aligned.", suffix, "(",
-                  absl::StrJoin(operands, ", "), R"()
+  absl::StrAppend(&text, "  call void @llvm.nvvm.bar.warp.sync(i32 -1)\n  call void @llvm.nvvm.stmatrix.sync.aligned.",
+                  suffix, "(", absl::StrJoin(operands, ", "), R"()
   call void @llvm.nvvm.bar.warp.sync(i32 -1)
   %back = load <4 x i32>, ptr addrspace(3) %shared_row
   store <4 x i32> %back, ptr addrspace(1) %row

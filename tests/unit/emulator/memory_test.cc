@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 
 // Per lane: copies 16 bytes of %in to shared memory, and stores what is there at `when` to %out.
 std::string AsyncCopy(absl::string_view before_read, absl::string_view copy = "") {
-  return absl::StrCat(R"(
+  return absl::StrCat(
+      R"(
 @trivet_shared = external addrspace(3) global [0 x i8], align 1024
 define ptx_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -22,9 +23,9 @@ define ptx_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   %to = getelementptr <4 x i32>, ptr addrspace(3) @trivet_shared, i32 %lane
   %result = getelementptr <4 x i32>, ptr addrspace(1) %out, i32 %lane
 )",
-                      copy.empty() ? "call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %to, ptr addrspace(1) %from)"
-                                   : copy,
-                      "\n", before_read, R"(
+      copy.empty() ? "call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %to, ptr addrspace(1) %from)"
+                   : copy,
+      "\n", before_read, R"(
   %value = load <4 x i32>, ptr addrspace(3) %to
   store <4 x i32> %value, ptr addrspace(1) %result
   ret void
@@ -74,8 +75,9 @@ TEST(EmulatedAsyncCopy, WaitsForAllGroupsButTheNewest) {
 
 TEST(EmulatedAsyncCopy, FillsWithZeros) {
   const Copied copied = RunCopy(
-      AsyncCopy("call void @llvm.nvvm.cp.async.wait.all()",
-                "call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3) %to, ptr addrspace(1) %from, i32 8)"),
+      AsyncCopy(
+          "call void @llvm.nvvm.cp.async.wait.all()",
+          "call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3) %to, ptr addrspace(1) %from, i32 8)"),
       true);
   ASSERT_EQ(copied.status, absl::OkStatus());
   EXPECT_THAT(copied.out[4], 1004u);
@@ -321,7 +323,8 @@ define ptx_kernel void @kernel() {
   launch.shared_bytes = 64;
   const absl::Status status = RunText(kText, launch);
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("load by thread 32"), HasSubstr("which thread 0 (warp 0, lane 0) wrote")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("load by thread 32"), HasSubstr("which thread 0 (warp 0, lane 0) wrote")));
 }
 
 TEST(EmulatedRaces, ASecondProgramStartsAfresh) {

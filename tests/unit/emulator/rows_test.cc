@@ -56,7 +56,8 @@ TEST(EmulatorRows, EveryPatternNamesAnIntrinsicOfLlvm) {
                                            ConversionRows(), MemoryRows(), MatrixRows()}) {
     for (const Row& row : rows) {
       const absl::string_view pattern = row.pattern;
-      if (absl::StrContains(pattern, '#') || absl::StrContains(pattern, '~') || absl::StartsWith(pattern, "/*")) continue;
+      if (absl::StrContains(pattern, '#') || absl::StrContains(pattern, '~') || absl::StartsWith(pattern, "/*"))
+        continue;
       int known = 0;
       for (const std::string& name : Expand(pattern)) {
         const std::string full = absl::StartsWith(name, "llvm.") ? name : "llvm.nvvm." + name;
@@ -83,7 +84,9 @@ uint64_t Evaluate(absl::string_view type, absl::string_view call) {
   return out[0];
 }
 
-float EvaluateFloat(absl::string_view call) { return std::bit_cast<float>(static_cast<uint32_t>(Evaluate("float", call))); }
+float EvaluateFloat(absl::string_view call) {
+  return std::bit_cast<float>(static_cast<uint32_t>(Evaluate("float", call)));
+}
 
 std::string Float(double x) { return absl::StrFormat("float 0x%016x", std::bit_cast<uint64_t>(x)); }
 
@@ -95,13 +98,18 @@ TEST(EmulatorRows, RoundingModes) {
   EXPECT_EQ(add("rz"), 1.0f);
   EXPECT_EQ(add("rm"), 1.0f);
   EXPECT_EQ(add("rp"), 1.0f + 0x1p-23f);
-  EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.div.rm.f(", Float(-1), ", ", Float(3), ")")), -0x1.555556p-2f);
-  EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.div.rz.f(", Float(-1), ", ", Float(3), ")")), -0x1.555554p-2f);
-  EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.fma.rp.f(", Float(1), ", ", Float(1), ", ", Float(0x1p-40), ")")),
+  EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.div.rm.f(", Float(-1), ", ", Float(3), ")")),
+            -0x1.555556p-2f);
+  EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.div.rz.f(", Float(-1), ", ", Float(3), ")")),
+            -0x1.555554p-2f);
+  EXPECT_EQ(EvaluateFloat(
+                absl::StrCat("call float @llvm.nvvm.fma.rp.f(", Float(1), ", ", Float(1), ", ", Float(0x1p-40), ")")),
             1.0f + 0x1p-23f);
   EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.sqrt.rp.f(", Float(2), ")")), 0x1.6a09e8p0f);
   EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.add.rn.sat.f(", Float(1), ", ", Float(1), ")")), 1.0f);
-  EXPECT_EQ(EvaluateFloat(absl::StrCat("call float @llvm.nvvm.mul.rn.ftz.f(", Float(0x1p-120), ", ", Float(0x1p-10), ")")), 0.0f);
+  EXPECT_EQ(
+      EvaluateFloat(absl::StrCat("call float @llvm.nvvm.mul.rn.ftz.f(", Float(0x1p-120), ", ", Float(0x1p-10), ")")),
+      0.0f);
 }
 
 TEST(EmulatorRows, Approximations) {
@@ -161,13 +169,16 @@ TEST(EmulatorRows, SixteenBitArithmeticRoundsOnce) {
   EXPECT_EQ(Evaluate("half", "call half @llvm.fma.f16(half 0xH3C01, half 0xH0FFE, half 0xH3C01)"), 0x3c01u);
   EXPECT_EQ(Evaluate("bfloat", "call bfloat @llvm.fma.bf16(bfloat 0xR3F81, bfloat 0xR3FC0, bfloat 0xRAB80)"), 0x3fc1u);
   EXPECT_EQ(Evaluate("half", "call half @llvm.fma.f16(half 0xH6400, half 0xH6400, half 0xH0001)"), 0x7c00u);
-  EXPECT_EQ(Evaluate("bfloat", "call bfloat @llvm.nvvm.fma.rn.relu.bf16(bfloat 0xRBF80, bfloat 0xR3F80, bfloat 0xR0000)"), 0u);
+  EXPECT_EQ(
+      Evaluate("bfloat", "call bfloat @llvm.nvvm.fma.rn.relu.bf16(bfloat 0xRBF80, bfloat 0xR3F80, bfloat 0xR0000)"),
+      0u);
   EXPECT_EQ(Evaluate("half", "fadd half 0xH3C00, 0xH1000"), 0x3c00u);
   EXPECT_EQ(Evaluate("bfloat", "fmul bfloat 0xR3F81, 0xR3F81"), 0x3f82u);
   EXPECT_EQ(Evaluate("bfloat", "fptrunc float 0x3FF0100000000000 to bfloat"), 0x3f80u);
   EXPECT_EQ(Evaluate("bfloat", "fptrunc double 0x3FF0100000000001 to bfloat"), 0x3f81u);
-  EXPECT_EQ(Evaluate("<2 x bfloat>", "fadd <2 x bfloat> <bfloat 0xR3F80, bfloat 0xR4000>, <bfloat 0xR3F80, bfloat 0xR4000>"),
-            0x40804000u);
+  EXPECT_EQ(
+      Evaluate("<2 x bfloat>", "fadd <2 x bfloat> <bfloat 0xR3F80, bfloat 0xR4000>, <bfloat 0xR3F80, bfloat 0xR4000>"),
+      0x40804000u);
   EXPECT_EQ(Evaluate("float", "fpext half 0xH3555 to float"), std::bit_cast<uint32_t>(0.333251953125f));
 }
 

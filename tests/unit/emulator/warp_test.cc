@@ -30,9 +30,12 @@ define ptx_kernel void @kernel(ptr addrspace(1) %out) {
 
 TEST(EmulatedWarp, ShufflesInAllModes) {
   const auto shuffle = [](absl::string_view mode, int b, int c) {
-    return PerThread(absl::StrCat("%r = call i32 @llvm.nvvm.shfl.sync.", mode, ".i32(i32 -1, i32 %tid, i32 ", b, ", i32 ", c, ")"), 3);
+    return PerThread(
+        absl::StrCat("%r = call i32 @llvm.nvvm.shfl.sync.", mode, ".i32(i32 -1, i32 %tid, i32 ", b, ", i32 ", c, ")"),
+        3);
   };
-  const auto idx = shuffle("idx", 5, 31), up = shuffle("up", 3, 0), down = shuffle("down", 3, 31), bfly = shuffle("bfly", 9, 31);
+  const auto idx = shuffle("idx", 5, 31), up = shuffle("up", 3, 0), down = shuffle("down", 3, 31),
+             bfly = shuffle("bfly", 9, 31);
   const auto segments = shuffle("down", 1, 0x181f);  // segments of 8 lanes: mask 0x18
   for (uint32_t t = 0; t < 64; ++t) {
     const uint32_t lane = t % 32, first = t - lane;
@@ -56,7 +59,8 @@ TEST(EmulatedWarp, AShuffleSaysWhetherItWasInRange) {
 }
 
 TEST(EmulatedWarp, Votes) {
-  const auto ballot = PerThread("%c = icmp ult i32 %lane, 3\n  %r = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %c)");
+  const auto ballot =
+      PerThread("%c = icmp ult i32 %lane, 3\n  %r = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %c)");
   EXPECT_EQ(ballot[40], 7u);
   const auto vote = [](absl::string_view kind, int limit) {
     return PerThread(absl::StrCat("%c = icmp ult i32 %lane, ", limit, "\n  %v = call i1 @llvm.nvvm.vote.", kind,
@@ -71,13 +75,16 @@ TEST(EmulatedWarp, Votes) {
 }
 
 TEST(EmulatedWarp, MatchesReductionsElections) {
-  EXPECT_EQ(PerThread("%h = lshr i32 %lane, 3\n  %r = call i32 @llvm.nvvm.match.any.sync.i32(i32 -1, i32 %h)")[41], 0xff00u);
+  EXPECT_EQ(PerThread("%h = lshr i32 %lane, 3\n  %r = call i32 @llvm.nvvm.match.any.sync.i32(i32 -1, i32 %h)")[41],
+            0xff00u);
   EXPECT_EQ(PerThread("%r = call i32 @llvm.nvvm.redux.sync.add(i32 %tid, i32 -1)")[33], 32u * 32 + 496);
-  EXPECT_EQ(PerThread("%n = sub i32 10, %tid\n  %r = call i32 @llvm.nvvm.redux.sync.min(i32 %n, i32 -1)")[0], static_cast<uint32_t>(-21));
+  EXPECT_EQ(PerThread("%n = sub i32 10, %tid\n  %r = call i32 @llvm.nvvm.redux.sync.min(i32 %n, i32 -1)")[0],
+            static_cast<uint32_t>(-21));
   EXPECT_EQ(PerThread("%n = sub i32 10, %tid\n  %r = call i32 @llvm.nvvm.redux.sync.umin(i32 %n, i32 -1)")[0], 0u);
   EXPECT_EQ(PerThread("%r = call i32 @llvm.nvvm.redux.sync.xor(i32 %lane, i32 -1)")[0], 0u);
   const auto elected = PerThread(
-      "%e = call {i32, i1} @llvm.nvvm.elect.sync(i32 -1)\n  %b = extractvalue {i32, i1} %e, 1\n  %r = zext i1 %b to i32");
+      "%e = call {i32, i1} @llvm.nvvm.elect.sync(i32 -1)\n  %b = extractvalue {i32, i1} %e, 1\n  %r = zext i1 %b to "
+      "i32");
   EXPECT_EQ(std::accumulate(elected.begin(), elected.end(), 0u), 2u);
   EXPECT_EQ(elected[32], 1u);
 }
@@ -99,9 +106,13 @@ done:
 }
 
 TEST(EmulatedWarp, BarriersReduce) {
-  EXPECT_EQ(PerThread("%c = icmp ult i32 %tid, 40\n  %r = call i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 %c)")[63], 40u);
+  EXPECT_EQ(
+      PerThread(
+          "%c = icmp ult i32 %tid, 40\n  %r = call i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 %c)")[63],
+      40u);
   const auto all = PerThread(
-      "%c = icmp ult i32 %tid, 63\n  %v = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 1, i1 %c)\n  %r = zext i1 %v to i32");
+      "%c = icmp ult i32 %tid, 63\n  %v = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 1, i1 %c)\n  %r = "
+      "zext i1 %v to i32");
   EXPECT_EQ(all[0], 0u);
 }
 
@@ -225,6 +236,16 @@ define ptx_kernel void @kernel(ptr addrspace(1) %out) {
   launch.arguments = {AddressOf(out)};
   ASSERT_EQ(RunText(kText, launch), absl::OkStatus());
   EXPECT_EQ(out[5], 5u + 20);
+}
+
+TEST(EmulatedModule, AFrameThatNoStackHoldsIsAnError) {
+  const auto with = [](int bytes) {
+    return LoadText(absl::StrCat("define ptx_kernel void @kernel() {\n  %a = alloca [", bytes,
+                                 " x i8]\n  store volatile i8 0, ptr %a\n  ret void\n}"))
+        .status();
+  };
+  EXPECT_EQ(with(400'000), absl::OkStatus());
+  EXPECT_EQ(with(4'000'000).code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(EmulatedModule, LaunchesThatNoGpuTakes) {
