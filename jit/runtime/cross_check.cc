@@ -78,11 +78,11 @@ absl::StatusOr<CrossCheckReport> CrossCheck(const CudaDriver& driver, const vm::
   TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, launch.request));
   TRIVET_ASSIGN_OR_RETURN(MirroredMemory memory, MirroredMemory::Copy(driver, module, launch));
   TRIVET_RETURN_IF_ERROR(launch_on_gpu());
+  const vm::LaunchResult result = vm::Launch(executable, memory.request());
   TRIVET_RETURN_IF_ERROR(memory.ReadDevice());
 
   CrossCheckReport report;
   report.kernel = module.function(kernel).name;
-  const vm::LaunchResult result = vm::Launch(executable, memory.request());
   if (!result.status.ok()) {
     report.interpreter_error = std::string(result.status.message());
     return report;

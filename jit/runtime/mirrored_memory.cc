@@ -27,6 +27,40 @@ bool IsHostMemory(const CudaDriver& driver, uint64_t address) {
   return type == cuda::kHostMemory;
 }
 
+bool Holds(const vm::Allocation& allocation, uint64_t address) {
+  return address - allocation.storage_base < static_cast<uint64_t>(std::max<int64_t>(allocation.storage_bytes, 1));
+}
+
+bool IsBefore(const vm::Allocation& a, const vm::Allocation& b) { return a.storage_base < b.storage_base; }
+
+// The allocation that the driver knows around a device address, as a tensor without a view.
+absl::StatusOr<vm::Allocation> AllocationAround(const CudaDriver& driver, uint64_t address) {
+  cuda::DevicePtr base = 0;
+  size_t bytes = 0;
+  TRIVET_RETURN_IF_ERROR(TRIVET_CUDA_CALL(driver, cuMemGetAddressRange, &base, &bytes, address));
+  vm::Allocation around;
+  around.storage_base = base;
+  around.storage_bytes = static_cast<int64_t>(bytes);
+  return around;
+}
+
+// Tables of pointers are tensors of 64-bit integers. Numbers below this are no addresses that a driver hands out: it
+// leaves the first 4 GiB to 32-bit code, and counters and sizes need not be asked about.
+constexpr uint64_t kLeastDeviceAddress = uint64_t{1} << 32;
+
+bool MayBeTable(const vm::Allocation& tensor) {
+  return tensor.dtype == vm::DType::kI64 || tensor.dtype == vm::DType::kU64;
+}
+// The 64-bit elements of a table's storage.
+uint64_t FirstWord(const vm::Allocation& table) {
+  return table.storage_base + (table.view_base - table.storage_base) % sizeof(uint64_t);
+}
+uint64_t NumWords(const vm::Allocation& table) {
+  const uint64_t bytes = static_cast<uint64_t>(std::max<int64_t>(table.storage_bytes, 0));
+  const uint64_t skipped = FirstWord(table) - table.storage_base;
+  return bytes <= skipped ? 0 : (bytes - skipped) / sizeof(uint64_t);
+}
+
 // Bytes that new allocations may take without pushing others out, or a great many if that is unknown.
 uint64_t AvailableHostBytes() {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/meminfo", "re"), &std::fclose);
@@ -73,57 +107,101 @@ absl::StatusOr<MirroredMemory> MirroredMemory::Copy(const CudaDriver& driver, co
   }
   const RelaxedCapture relaxed(driver);
   TRIVET_RETURN_IF_ERROR(ExplainFault(TRIVET_CUDA_CALL(driver, cuStreamSynchronize, launch.stream)));
-  TRIVET_RETURN_IF_ERROR(memory.FindRanges(module, launch));
+  const WrittenParameters written = FindWrittenParameters(module, kernel);
+  TRIVET_RETURN_IF_ERROR(memory.FindTensors(module.function(kernel)));
+  TRIVET_RETURN_IF_ERROR(memory.FindRanges(module.function(kernel), written));
   TRIVET_RETURN_IF_ERROR(memory.AllocateCopies());
   TRIVET_RETURN_IF_ERROR(memory.CopyIn());
+  if (written.follows_stored_pointers) {
+    memory.FindTableEntries();
+    memory.PointTablesAt(/*host=*/true);
+  }
   memory.Rewrite(module.function(kernel));
   return memory;
 }
 
-absl::Status MirroredMemory::FindRanges(const vm::Module& module, const DeviceLaunch& launch) {
-  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel_id, FindKernel(module, launch.request));
-  const vm::Function& kernel = module.function(kernel_id);
-  const WrittenParameters written = FindWrittenParameters(module, kernel_id);
-  std::vector<vm::Allocation>& allocations = device_tensors_;
-  allocations = launch.request.memory.allocations();
-  const auto is_known = [&](uint64_t address) {
-    return std::any_of(allocations.begin(), allocations.end(), [&](const vm::Allocation& allocation) {
-      return address - allocation.storage_base < static_cast<uint64_t>(std::max<int64_t>(allocation.storage_bytes, 1));
-    });
-  };
-  std::vector<uint64_t> written_addresses;
+absl::Status MirroredMemory::FindTensors(const vm::Function& kernel) {
+  device_tensors_ = request_.memory.allocations();
   for (size_t i = 0; i < kernel.params().size(); ++i) {
-    const ValueId param = kernel.params()[i];
-    if (!IsAddress(kernel.type(param)) || launch.request.arguments[i].words.empty()) continue;
-    const uint64_t address = launch.request.arguments[i].words[0];
-    if (address == 0) continue;
-    if (written.may_write[i]) written_addresses.push_back(address);
-    if (is_known(address) || IsHostMemory(*driver_, address)) continue;
-    const vm::Type& type = kernel.type(param);
-    vm::Allocation around;
-    around.name = kernel.value(param).name;
+    const vm::Type& type = kernel.type(kernel.params()[i]);
+    if (!IsAddress(type) || request_.arguments[i].words.empty()) continue;
+    const uint64_t address = request_.arguments[i].words[0];
+    const bool is_known = std::any_of(device_tensors_.begin(), device_tensors_.end(),
+                                      [&](const vm::Allocation& tensor) { return Holds(tensor, address); });
+    if (address == 0 || is_known || IsHostMemory(*driver_, address)) continue;
+    TRIVET_ASSIGN_OR_RETURN(vm::Allocation around, AllocationAround(*driver_, address));
+    around.name = kernel.value(kernel.params()[i]).name;
     around.dtype = type.pointer_depth() > 1 ? vm::DType::kI64 : type.dtype();  // a pointer's own size
-    cuda::DevicePtr base = 0;
-    size_t bytes = 0;
-    TRIVET_RETURN_IF_ERROR(TRIVET_CUDA_CALL(*driver_, cuMemGetAddressRange, &base, &bytes, address));
-    around.storage_base = base;
-    around.storage_bytes = static_cast<int64_t>(bytes);
+    const uint64_t rest = around.storage_base + static_cast<uint64_t>(around.storage_bytes) - address;
     around.view_base = address;
-    around.shape = {static_cast<int64_t>(base + bytes - address) / vm::InfoOf(around.dtype).storage_bytes};
+    around.shape = {static_cast<int64_t>(rest) / vm::InfoOf(around.dtype).storage_bytes};
     around.strides = {1};
-    allocations.push_back(around);
-    request_.memory.Add(around);
+    device_tensors_.push_back(around);
+    request_.memory.Add(std::move(around));
   }
-  std::sort(allocations.begin(), allocations.end(),
-            [](const vm::Allocation& a, const vm::Allocation& b) { return a.storage_base < b.storage_base; });
+  std::sort(device_tensors_.begin(), device_tensors_.end(), IsBefore);
+  return absl::OkStatus();
+}
+
+absl::Status MirroredMemory::FindRanges(const vm::Function& kernel, const WrittenParameters& written) {
+  std::vector<vm::Allocation> allocations = device_tensors_;
+  if (written.follows_stored_pointers) {
+    TRIVET_RETURN_IF_ERROR(FindTableTargets(allocations));
+    std::sort(allocations.begin(), allocations.end(), IsBefore);
+  }
   for (const vm::Allocation& allocation : allocations) {
     if (allocation.storage_bytes <= 0 || IsHostMemory(*driver_, allocation.storage_base)) continue;
-    const bool is_target = std::any_of(written_addresses.begin(), written_addresses.end(), [&](uint64_t address) {
-      return address - allocation.storage_base < static_cast<uint64_t>(allocation.storage_bytes);
-    });
-    AddRange(allocation, allocation.is_writable && (is_target || written.writes_anywhere));
+    bool may_be_written = written.writes_anywhere;
+    for (size_t i = 0; i < kernel.params().size(); ++i) {
+      const std::vector<uint64_t>& words = request_.arguments[i].words;
+      may_be_written |= written.may_write[i] && !words.empty() && Holds(allocation, words[0]);
+    }
+    AddRange(allocation, may_be_written && allocation.is_writable);
   }
   return absl::OkStatus();
+}
+
+absl::Status MirroredMemory::FindTableTargets(std::vector<vm::Allocation>& allocations) const {
+  for (const vm::Allocation& table : device_tensors_) {
+    if (!MayBeTable(table) || IsHostMemory(*driver_, table.storage_base)) continue;
+    std::vector<uint64_t> words(NumWords(table));
+    TRIVET_RETURN_IF_ERROR(TRIVET_CUDA_CALL(*driver_, cuMemcpyDtoHAsync, words.data(), FirstWord(table),
+                                            words.size() * sizeof(uint64_t), stream_));
+    TRIVET_RETURN_IF_ERROR(TRIVET_CUDA_CALL(*driver_, cuStreamSynchronize, stream_));
+    for (uint64_t word : words) {
+      const bool is_known = std::any_of(allocations.begin(), allocations.end(),
+                                        [&](const vm::Allocation& other) { return Holds(other, word); });
+      if (word < kLeastDeviceAddress || is_known || IsHostMemory(*driver_, word)) continue;
+      TRIVET_ASSIGN_OR_RETURN(vm::Allocation target, AllocationAround(*driver_, word));
+      allocations.push_back(std::move(target));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void MirroredMemory::FindTableEntries() {
+  for (const vm::Allocation& table : device_tensors_) {
+    const Range* range = FindRange(table.storage_base);
+    if (!MayBeTable(table) || range == nullptr) continue;
+    const uint64_t begin = FirstWord(table) - range->begin;
+    for (uint64_t i = 0; i < NumWords(table); ++i) {
+      uint64_t word = 0;
+      std::memcpy(&word, range->copy.bytes + begin + 8 * i, sizeof word);
+      if (FindRange(word) == nullptr) continue;
+      table_entries_.push_back({static_cast<size_t>(range - ranges_.data()), begin + 8 * i, word});
+    }
+  }
+}
+
+void MirroredMemory::PointTablesAt(bool host) {
+  for (const TableEntry& entry : table_entries_) {
+    uint8_t* place = ranges_[entry.range].copy.bytes + entry.offset;
+    const uint64_t host_address = ToHost(entry.device_address);
+    uint64_t word = 0;
+    std::memcpy(&word, place, sizeof word);
+    if (word != (host ? entry.device_address : host_address)) continue;  // the kernel wrote something else
+    std::memcpy(place, host ? &host_address : &entry.device_address, sizeof word);
+  }
 }
 
 // Allocations come in the order of their addresses; those that overlap become one range.
@@ -226,7 +304,8 @@ const void* MirroredMemory::FindActual(uint64_t device_address) const {
                                                             : range->actual.bytes + (device_address - range->begin);
 }
 
-absl::Status MirroredMemory::WriteBack() const {
+absl::Status MirroredMemory::WriteBack() {
+  PointTablesAt(/*host=*/false);
   TRIVET_ASSIGN_OR_RETURN(const ScopedContext scope, ScopedContext::Enter(*driver_, device_));
   const RelaxedCapture relaxed(*driver_);
   for (const Range& range : ranges_) {
@@ -252,9 +331,11 @@ void MirroredMemory::Restore() {
   for (Range& range : ranges_) {
     if (range.may_be_written) std::memcpy(range.copy.bytes, range.original.bytes, range.size);
   }
+  PointTablesAt(/*host=*/true);
 }
 
 absl::Status MirroredMemory::ReadDevice() {
+  PointTablesAt(/*host=*/false);
   TRIVET_ASSIGN_OR_RETURN(const ScopedContext scope, ScopedContext::Enter(*driver_, device_));
   const RelaxedCapture relaxed(*driver_);
   for (Range& range : ranges_) {
@@ -268,7 +349,7 @@ absl::Status MirroredMemory::ReadDevice() {
 
 absl::StatusOr<vm::LaunchResult> LaunchMirrored(const CudaDriver& driver, const vm::Executable& executable,
                                                 const DeviceLaunch& launch) {
-  TRIVET_ASSIGN_OR_RETURN(const MirroredMemory memory, MirroredMemory::Copy(driver, executable.module(), launch));
+  TRIVET_ASSIGN_OR_RETURN(MirroredMemory memory, MirroredMemory::Copy(driver, executable.module(), launch));
   vm::LaunchResult result = vm::Launch(executable, memory.request());
   if (result.status.ok()) TRIVET_RETURN_IF_ERROR(memory.WriteBack());
   return result;

@@ -2,8 +2,11 @@
 //
 // How addresses map. Each storage that the launch's tensors live in is copied whole, and the launch's *arguments* are
 // rewritten to point into the copy, at the same alignment. So all that a kernel computes from its arguments is right,
-// integers made of pointers included. What is not followed are device addresses that lie in memory themselves (tables
-// of pointers): reading through one is a trap that names the access, never a wrong result.
+// integers made of pointers included. If the kernel follows pointers that lie in memory (tables of pointers, as in
+// grouped GEMM), the elements of its 64-bit integer tensors that are device addresses are rewritten too, and what they
+// point to is copied: the whole allocation that the driver knows. Tables in that memory are not followed: reading
+// through one is a trap that names the access, never a wrong result. A pointer that the kernel itself stores is the
+// copy's.
 //
 // What is written back. Only what a kernel may write is compared with what it was, and only pages of 4096 bytes that
 // changed return: another stream may use the rest of a storage meanwhile.
@@ -17,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "jit/driver/cuda_driver.h"
+#include "jit/runtime/written_parameters.h"
 #include "vm/interpreter/execute.h"
 
 namespace trivet::jit {
@@ -51,10 +55,11 @@ class MirroredMemory {
   }
 
   // Copies what changed back to the device, in the stream's order, and waits until it is there.
-  absl::Status WriteBack() const;
+  absl::Status WriteBack();
   // Makes the copies what they were at first.
   void Restore();
-  // Reads what is now in the device memory that the kernel may write: for FindActual.
+  // Reads what is now in the device memory that the kernel may write: for FindActual. The copies are then for
+  // comparing, no longer for running, until Restore.
   absl::Status ReadDevice();
 
   // Of a device address that the kernel may write: its byte in the copy, and in what ReadDevice read. Null for others.
@@ -81,15 +86,29 @@ class MirroredMemory {
 
     bool Holds(uint64_t address) const { return address - begin < size; }
   };
+  // An element of a table of pointers.
+  struct TableEntry {
+    size_t range = 0;     // index into ranges_
+    uint64_t offset = 0;  // into the range
+    uint64_t device_address = 0;
+  };
 
   explicit MirroredMemory(const CudaDriver& driver) : driver_(&driver) {}
 
-  absl::Status FindRanges(const vm::Module& module, const DeviceLaunch& launch);
+  absl::Status FindTensors(const vm::Function& kernel);
+  absl::Status FindRanges(const vm::Function& kernel, const WrittenParameters& written);
   void AddRange(const vm::Allocation& allocation, bool may_be_written);
   absl::Status AllocateCopies();
   static absl::Status Allocate(const Range& range, HostBuffer& buffer);
   absl::Status CopyIn();
   void Rewrite(const vm::Function& kernel);
+
+  // Adds the allocations that the words of 64-bit integer tensors point to.
+  absl::Status FindTableTargets(std::vector<vm::Allocation>& allocations) const;
+  void FindTableEntries();
+  // Makes entries of tables addresses of the copies or, where the kernel left them alone, of the device again.
+  void PointTablesAt(bool host);
+
   const Range* FindRange(uint64_t address) const;
   uint64_t ToHost(uint64_t address) const;
 
@@ -99,6 +118,7 @@ class MirroredMemory {
   vm::LaunchRequest request_;
   std::vector<vm::Allocation> device_tensors_;  // by address
   std::vector<Range> ranges_;                   // disjoint, by address
+  std::vector<TableEntry> table_entries_;
 };
 
 // Runs `launch` on the interpreter and writes the results back if the kernel came to its end. The status is that of

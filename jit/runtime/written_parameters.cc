@@ -7,6 +7,11 @@ namespace {
 
 bool IsAddress(const vm::Type& type) { return type.is_pointer() || type.is_block_ptr() || type.is_desc(); }
 
+bool Reads(const vm::Operation& op) {
+  const vm::OpEffects effects = op.info().effects;
+  return effects == vm::OpEffects::kReads || effects == vm::OpEffects::kReadsWrites;
+}
+
 bool Writes(const vm::Operation& op) {
   const vm::OpEffects effects = op.info().effects;
   return effects == vm::OpEffects::kWrites || effects == vm::OpEffects::kReadsWrites;
@@ -22,9 +27,12 @@ WrittenParameters FindWrittenParameters(const vm::Module& module, FunctionId ker
     const vm::Function& function = module.function(id);
     function.ForEachOp([&](OpId op_id) {
       const vm::Operation& op = function.op(op_id);
-      // What is written to is operand 0 of every such op; a barrier has none.
-      if (!Writes(op) || op.operands.empty() || !IsAddress(function.type(op.operand(0)))) return;
+      // What is read or written is operand 0 of every such op; a barrier has none.
+      if (!Reads(op) && !Writes(op)) return;
+      if (op.operands.empty() || !IsAddress(function.type(op.operand(0)))) return;
       const vm::Provenance& from = facts[op.operand(0).index()];
+      if (from.is_foreign) result.follows_stored_pointers = true;
+      if (!Writes(op)) return;
       if (from.source >= 0) result.may_write[static_cast<size_t>(from.source)] = true;
       if (from.source == vm::Provenance::kUnknown || from.is_foreign) result.writes_anywhere = true;
     });

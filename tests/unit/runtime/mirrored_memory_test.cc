@@ -89,7 +89,7 @@ TEST_F(MirroredMemoryTest, OnlyChangedPagesGoBack) {
   const DeviceArray<float> to(*driver_, std::vector<float>(3000, 0.0f));
   DeviceLaunch launch = Launch(from.address(), to.address() + 4 * 2000, 4);
   AddTensors(launch, {from.AsTensor("from", vm::DType::kF32), to.AsTensor("to", vm::DType::kF32)});
-  const MirroredMemory memory = *MirroredMemory::Copy(*driver_, kernel->module(), launch);
+  MirroredMemory memory = *MirroredMemory::Copy(*driver_, kernel->module(), launch);
   ASSERT_TRUE(vm::Launch(*kernel, memory.request()).status.ok());
   to.data()[0] = 7;  // another stream
   ASSERT_TRUE(memory.WriteBack().ok());
@@ -133,6 +133,59 @@ TEST_F(MirroredMemoryTest, CountsArguments) {
   launch.request.arguments.pop_back();
   EXPECT_THAT(std::string(LaunchMirrored(*driver_, *kernel, launch).status().message()),
               HasSubstr("takes 3 arguments, not 2"));
+}
+
+// Adds one to what each entry of a table points to, and keeps the sum of a counter.
+constexpr char kTableText[] = R"(
+kernel @bump(%table: ptr<i64>, %n: i32) {
+  %i = program_id axis=0 : i32
+  %entry = addptr %table, %i
+  %address = load %entry : i64
+  %p = int_to_ptr %address : ptr<i32>
+  %v = load %p : i32
+  %one = constant 1 : i32
+  %w = addi %v, %one
+  store %p, %w
+  return
+}
+)";
+
+TEST_F(MirroredMemoryTest, FollowsTablesOfPointers) {
+  const auto kernel = Load(kTableText);
+  const DeviceArray<int32_t> a(*driver_, {10, 20});
+  const DeviceArray<int32_t> b(*driver_, {30, 40});
+  const std::vector<int64_t> entries = {static_cast<int64_t>(a.address() + 4), static_cast<int64_t>(b.address()), 7};
+  const DeviceArray<int64_t> table(*driver_, entries);
+  DeviceLaunch launch;
+  launch.request.grid = {2, 1, 1};
+  launch.request.arguments = {{{table.address()}}, {{2}}};
+  // One of the two is an argument elsewhere, and so known; the other is found.
+  AddTensors(launch, {table.AsTensor("table", vm::DType::kI64), b.AsTensor("b", vm::DType::kI32)});
+  const absl::StatusOr<vm::LaunchResult> result = LaunchMirrored(*driver_, *kernel, launch);
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_TRUE(result->status.ok()) << result->status;
+  EXPECT_THAT(a.values(), ElementsAre(10, 21));
+  EXPECT_THAT(b.values(), ElementsAre(31, 40));
+  EXPECT_EQ(table.values(), entries) << "the table keeps its device addresses";
+}
+
+TEST_F(MirroredMemoryTest, TablesAreRightAgainAfterRestoreAndForComparing) {
+  const auto kernel = Load(kTableText);
+  const DeviceArray<int32_t> a(*driver_, {10, 20});
+  const DeviceArray<int64_t> table(*driver_, {static_cast<int64_t>(a.address())});
+  DeviceLaunch launch;
+  launch.request.arguments = {{{table.address()}}, {{1}}};
+  AddTensors(launch, {table.AsTensor("table", vm::DType::kI64)});
+  MirroredMemory memory = *MirroredMemory::Copy(*driver_, kernel->module(), launch);
+  for (int i = 0; i < 2; ++i) {
+    const vm::LaunchResult result = vm::Launch(*kernel, memory.request());
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    ASSERT_TRUE(memory.ReadDevice().ok());
+    EXPECT_EQ(*static_cast<const int64_t*>(memory.FindCopy(table.address())), table.values()[0]);
+    EXPECT_EQ(*static_cast<const int32_t*>(memory.FindCopy(a.address())), 11);
+    memory.Restore();
+  }
+  EXPECT_EQ(a.values()[0], 10);
 }
 
 std::vector<bool> Written(const std::string& text, bool* anywhere = nullptr) {
