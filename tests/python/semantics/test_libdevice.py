@@ -15,6 +15,7 @@ from semantics_support import FORMATS, NUMPY, assert_same, edges, pairs, round_t
 
 import trivet as triton
 import trivet.language as tl
+from generated_kernels import kernel_from
 from trivet.language.extra import libdevice
 
 
@@ -272,10 +273,64 @@ def test_integer_functions(dtype: str) -> None:
         assert_same(call("abs", dtype, x), np.abs(x))
 
 
+def wrapped(value: int, dtype: str) -> int:
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if dtype == "int32" and value >> 31 else value
+
+
+def low24(value: int, dtype: str) -> int:
+    value &= 0xFFFFFF
+    return value - (1 << 24) if dtype == "int32" and value >> 23 else value
+
+
+def permuted(x: int, y: int, selector: int) -> int:
+    data = (x & 0xFFFFFFFF).to_bytes(4, "little") + (y & 0xFFFFFFFF).to_bytes(4, "little")
+    return int.from_bytes(bytes(data[selector >> 4 * i & 7] for i in range(4)), "little")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32"])
+def test_functions_of_32_bit_integers(dtype: str) -> None:
+    """By Python's integers, which have all the bits that a sum or product needs."""
+    x, y = (np.concatenate([v, sample(dtype, (256,), seed)]) for seed, v in enumerate(pairs(dtype, dtype)))
+    z = np.roll(y, 5)
+    references = {
+        "hadd": lambda a, b, c: (a + b) >> 1,
+        "rhadd": lambda a, b, c: (a + b + 1) >> 1,
+        "mul24": lambda a, b, c: low24(a, dtype) * low24(b, dtype),
+        "sad": lambda a, b, c: abs(a - b) + c,
+        "byte_perm": permuted,
+    }
+    for name, reference in references.items():
+        operands = (x, y) if name in ("hadd", "rhadd", "mul24") else (x, y, z)
+        values = [wrapped(reference(int(a), int(b), int(c)), dtype) for a, b, c in zip(x, y, z, strict=True)]
+        assert_same(call(name, dtype, *operands), np.array(values, dtype), name)
+    if dtype == "int32":  # Triton's declaration of sad: int32, int32, uint32
+        assert_same(call("sad", "int32", x, y, z.view(np.uint32)), call("sad", "int32", x, y, z))
+
+
+def test_halves_of_doubles() -> None:
+    x = np.concatenate([edges("float64"), sample("float64", (48,))])
+    bits = x.view(np.uint64)
+    high, low = (bits >> np.uint64(32)).astype(np.uint32), (bits & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    assert_same(call("double2hiint", "int32", x), high.view(np.int32))
+    assert_same(call("double2loint", "int32", x), low.view(np.int32))
+    assert call("hiloint2double", "float64", high.view(np.int32), low.view(np.int32)).tobytes() == x.tobytes()
+    finite = np.array([1.0, 2.0, -4.0, 3.0, 1e300, 0.1, np.inf, 7.0])
+    got = call("rcp64h", "float64", finite)
+    assert (got.view(np.uint64) & np.uint64(0xFFFFFFFF) == 0).all()
+    assert (np.abs(got - 1 / finite) <= 2.0**-19 * np.abs(1 / finite)).all()
+
+
+def test_saturatef_and_rsqrt_rn() -> None:
+    x = np.concatenate([edges("float32"), sample("float32", (48,))])
+    assert_same(call("saturatef", "float32", x), call("saturate", "float32", x))
+    assert_same(call("rsqrt_rn", "float32", x), call("rsqrt", "float32", x))
+
+
 # --- conversions -----------------------------------------------------------------------------------------------------------------------
 
 CONVERTED = {"float": "float32", "double": "float64", "int": "int32", "uint": "uint32", "ll": "int64", "ull": "uint64"}
-CONVERSIONS = [name for name in libdevice.__all__ if "2" in name and name.split("2")[0] in CONVERTED]
+CONVERSIONS = [name for name in libdevice.__all__ if "2" in name and "_" in name and name.split("2")[0] in CONVERTED]
 TO_INTEGER = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
 
 
@@ -359,6 +414,45 @@ def test_unknown_names_and_wrong_calls() -> None:
         call("pow", "float32", x)
     with pytest.raises(triton.errors.CompileError, match="expected an integer"):
         call("popc", "int32", x)
+
+
+# The functions of Triton 3.6's triton.language.extra.cuda.libdevice and triton.language.extra.libdevice.
+TRITON_NAMES = """
+abs acos acosh add_rd add_rn add_ru add_rz asin asinh atan atan2 atanh brev byte_perm cbrt ceil clz copysign cos cosh
+cospi cyl_bessel_i0 cyl_bessel_i1 div_rd div_rn div_ru div_rz double2float_rd double2float_rn double2float_ru
+double2float_rz double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2ll_rd double2ll_rn
+double2ll_ru double2ll_rz double2loint double2uint_rd double2uint_rn double2uint_ru double2uint_rz double2ull_rd
+double2ull_rn double2ull_ru double2ull_rz double_as_longlong erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1
+fast_cosf fast_dividef fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_powf fast_sinf fast_tanf fast_tanhf
+fdim ffs finitef float2int_rd float2int_rn float2int_ru float2int_rz float2ll_rd float2ll_rn float2ll_ru float2ll_rz
+float2uint_rd float2uint_rn float2uint_ru float2uint_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz
+float_as_int float_as_uint floor fma fma_rd fma_rn fma_ru fma_rz fmod hadd hiloint2double hypot ilogb int2double_rn
+int2float_rd int2float_rn int2float_ru int2float_rz int_as_float isfinited isinf isnan j0 j1 jn ldexp lgamma
+ll2double_rd ll2double_rn ll2double_ru ll2double_rz ll2float_rd ll2float_rn ll2float_ru ll2float_rz llrint llround log
+log10 log1p log2 logb longlong_as_double mul24 mul_rd mul_rn mul_ru mul_rz mulhi nearbyint nextafter norm3d norm4d
+normcdf normcdfinv popc pow rcbrt rcp64h rcp_rd rcp_rn rcp_ru rcp_rz remainder rhadd rhypot rint rnorm3d rnorm4d round
+rsqrt rsqrt_rn sad saturatef scalbn signbit sin sinh sinpi sqrt sqrt_rd sqrt_rn sqrt_ru sqrt_rz sub_rd sub_rn sub_ru
+sub_rz tan tanh tgamma trunc uint2double_rn uint2float_rd uint2float_rn uint2float_ru uint2float_rz uint_as_float
+ull2double_rd ull2double_rn ull2double_ru ull2double_rz ull2float_rd ull2float_rn ull2float_ru ull2float_rz y0 y1 yn
+""".split()
+
+
+def test_every_name_of_triton_is_here() -> None:
+    assert len(TRITON_NAMES) == 198
+    assert set(TRITON_NAMES) <= set(libdevice.__all__)
+    assert set(libdevice.__all__) - set(TRITON_NAMES) == {"fast_tanh", "max", "min", "powi", "saturate"}
+
+
+@pytest.mark.parametrize("count", [0, 5])
+def test_a_wrong_number_of_arguments_is_an_error(count: int) -> None:
+    for name in libdevice.__all__:
+        body = ", ".join(["x"] * count)
+        source = f"def kernel(x_ptr):\n    x = tl.load(x_ptr)\n    libdevice.{name}({body})\n"
+        bad = kernel_from("from trivet.language.extra import libdevice\n\n" + source, "kernel")
+        with pytest.raises(
+            triton.errors.CompileError, match=f"libdevice.{name}.. takes [1-4] arguments?, found {count}"
+        ):
+            bad[(1,)](np.ones(1, np.float32))
 
 
 def test_every_name_is_tested() -> None:
