@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "jit/analysis/axis_info.h"
 #include "jit/passes/assign_layouts.h"
+#include "jit/passes/pass_manager.h"
+#include "jit/target/libdevice.h"
 #include "jit/runtime/lower_for_gpu.h"
 #include "jit/target/nvptx_compiler.h"
 #include "llvm/Support/raw_ostream.h"
@@ -46,6 +48,11 @@ absl::StatusOr<LoweredModule> LowerForGpu(const vm::Module& module, const Compil
   TRIVET_ASSIGN_OR_RETURN(const int capability, ComputeCapabilityOf(options.target));
   if (options.num_ctas != 1) return absl::UnimplementedError("num_ctas > 1: clusters are not lowered yet");
   LoweredModule out{module, {}};
+  KeepOnlyReachable(out.tile, kernel);
+  TRIVET_ASSIGN_OR_RETURN(const FunctionId kept, FindKernel(out.tile, options.kernel));
+  PassOptions pass_options;
+  pass_options.facts = FactsOf(out.tile.function(kept), options);
+  TRIVET_RETURN_IF_ERROR(PassPipeline::Default().Run(out.tile, pass_options).status());
   std::vector<FunctionPlan> plans;
   for (vm::Function& fn : out.tile.functions) {
     const ArgumentFacts facts = fn.is_kernel ? FactsOf(fn, options) : ArgumentFacts();
@@ -54,7 +61,7 @@ absl::StatusOr<LoweredModule> LowerForGpu(const vm::Module& module, const Compil
     TRIVET_ASSIGN_OR_RETURN(plan.layouts, AssignLayouts(fn, plan.axis_info, {options.num_warps, capability}));
     plans.push_back(std::move(plan));
   }
-  TRIVET_ASSIGN_OR_RETURN(out.kernel, LowerKernel(out.tile, kernel, plans, {options.num_warps, capability}));
+  TRIVET_ASSIGN_OR_RETURN(out.kernel, LowerKernel(out.tile, kept, plans, {options.num_warps, capability}));
   return out;
 }
 
@@ -68,6 +75,7 @@ absl::StatusOr<CompiledKernel> Compile(const vm::Module& module, const CompileOp
   out.shared_bytes = lowered.kernel.shared_bytes;
   out.tile = vm::Print(lowered.tile);
   llvm::raw_string_ostream(out.llir) << *lowered.kernel.module;
+  TRIVET_RETURN_IF_ERROR(LinkLibdevice(*lowered.kernel.module, options.libdevice_path));
   TRIVET_ASSIGN_OR_RETURN(out.ptx, CompileToPtx(*lowered.kernel.module, {options.target}));
   return out;
 }

@@ -12,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "frontend/builtins.h"
 #include "frontend/compiler.h"
+#include "python/bindings/gpu.h"
+#include "python/bindings/py_module.h"
 #include "python/bindings/python_host.h"
 #include "vm/base/options.h"
 #include "vm/bytecode/parser.h"
@@ -26,41 +28,6 @@ namespace py = pybind11;
 
 namespace trivet::python {
 namespace {
-
-void ThrowIfError(const absl::Status& status) {
-  if (status.ok()) return;
-  const std::string message = vm::PrintableText(status.message());  // Python wants UTF-8
-  if (status.code() == absl::StatusCode::kInvalidArgument) throw py::value_error(message);
-  throw std::runtime_error(message);
-}
-
-template <typename T>
-T ValueOrThrow(absl::StatusOr<T> value) {
-  ThrowIfError(value.status());
-  return *std::move(value);
-}
-
-// A verified module and, once something was launched, its decoded form.
-class PyModule {
- public:
-  explicit PyModule(vm::Module module) : module_(std::move(module)) {}
-
-  const vm::Module& module() const { return module_; }
-  const std::shared_ptr<const vm::Executable>& executable() {
-    if (executable_ == nullptr) executable_ = ValueOrThrow(vm::Executable::Load(module_));
-    return executable_;
-  }
-  std::string kernel() const {
-    for (const vm::Function& f : module_.functions) {
-      if (f.is_kernel) return f.name;
-    }
-    return "";
-  }
-
- private:
-  vm::Module module_;
-  std::shared_ptr<const vm::Executable> executable_;
-};
 
 // ("r", type) | ("c", object) | ("t", [specs], [field names])
 frontend::ArgumentSpec SpecOf(const py::tuple& spec) {
@@ -141,20 +108,6 @@ vm::Schedule ScheduleOf(const std::string& name) {
   if (name == "random") return vm::Schedule::kRandom;
   if (name == "round_robin") return vm::Schedule::kRoundRobin;
   throw py::value_error("schedule must be 'threads', 'in_order', 'random' or 'round_robin', found '" + name + "'");
-}
-
-// (name, storage base, storage bytes, view base, dtype, shape, strides, writable)
-vm::Allocation AllocationOf(const py::tuple& t) {
-  vm::Allocation a;
-  a.name = t[0].cast<std::string>();
-  a.storage_base = t[1].cast<uint64_t>();
-  a.storage_bytes = t[2].cast<int64_t>();
-  a.view_base = t[3].cast<uint64_t>();
-  a.dtype = vm::DTypeFromTriton(t[4].cast<std::string>());
-  a.shape = t[5].cast<std::vector<int64_t>>();
-  a.strides = t[6].cast<std::vector<int64_t>>();
-  a.is_writable = t[7].cast<bool>();
-  return a;
 }
 
 // The class of trivet/errors.py that a trap becomes.
@@ -298,6 +251,7 @@ PYBIND11_MODULE(_trivet, m) {
           },
           "(name, type) of each parameter of the kernel.");
 
+  RegisterGpu(m);
   m.def("register_classes", &RegisterClasses);
   m.def("compile", &Compile, py::arg("kernel"), py::arg("specs"), py::arg("options"),
         py::arg("allow_plain_globals") = false, py::arg("portability") = "off");

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import collections
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from . import knobs
@@ -82,6 +83,7 @@ class Tier(Protocol):
 
 
 _tiers: list[Tier] = []
+_loaders: dict[str, Callable[[], None]] = {}  # by kind of device: registers the tiers for it
 _by_kind: dict[str, list[Tier]] = {}
 _log = logging.getLogger("trivet")
 _logged: set[tuple[str, str, str]] = set()
@@ -96,6 +98,18 @@ def register(tier: Tier, first: bool = False) -> None:
     serving = _by_kind.setdefault(tier.device_kind, [])
     serving.insert(0 if first else len(serving), tier)
     _tiers.append(tier)
+
+
+def register_when_needed(device_kind: str, load: Callable[[], None]) -> None:
+    """Has ``load`` register the tiers for a kind of device when such memory is first seen: importing starts no driver, so that a
+    process may still fork."""
+    _loaders[device_kind] = load
+
+
+def _load(device_kind: str) -> None:
+    loader = _loaders.pop(device_kind, None)
+    if loader is not None:
+        loader()
 
 
 def unregister(tier: Tier) -> None:
@@ -113,11 +127,15 @@ def tiers() -> Sequence[Tier]:
 
 def serves(device_kind: str) -> bool:
     """Whether some tier runs kernels on such memory."""
+    _load(device_kind)
     return device_kind in _by_kind
 
 
 def current() -> Tier:
     """The tier that launches on the current device try first: a GPU's if there is one."""
+    torch = sys.modules.get("torch")
+    if torch is not None and _loaders and torch.cuda.is_initialized():
+        _load("cuda")
     kind = next((kind for kind in _by_kind if kind != CPU.kind), CPU.kind)
     return _by_kind[kind][0]
 
