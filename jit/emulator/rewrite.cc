@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "jit/emulator/host_functions.h"
 #include "jit/emulator/rows.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/AttributeMask.h"
@@ -98,6 +99,7 @@ class Rewriter {
   void AddMemoryCheck(llvm::Instruction& access, const FrameSlots& slots);
   void LimitLoops(llvm::Function& function);
   void MakeEntry(llvm::Function& kernel);
+  void DropUnreachable(llvm::Function& kernel);
   void DropTargetSpecifics();
 
   llvm::Value* Address(const void* pointer) {
@@ -417,6 +419,25 @@ void Rewriter::MakeEntry(llvm::Function& kernel) {
   result_.num_parameters = static_cast<int>(kernel.arg_size());
 }
 
+// Removes what the kernel can't call: other kernels, most of a library that was linked in.
+void Rewriter::DropUnreachable(llvm::Function& kernel) {
+  llvm::SmallPtrSet<const llvm::Function*, 16> reached = {&kernel};
+  std::vector<const llvm::Function*> todo = {&kernel};
+  while (!todo.empty()) {
+    const llvm::Function* function = todo.back();
+    todo.pop_back();
+    for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
+      for (const llvm::Value* operand : instruction.operand_values()) {
+        const auto* used = llvm::dyn_cast<llvm::Function>(operand);
+        if (used != nullptr && reached.insert(used).second) todo.push_back(used);
+      }
+    }
+  }
+  for (llvm::Function& function : module_.functions()) {
+    if (!function.isDeclaration() && !reached.contains(&function)) function.deleteBody();
+  }
+}
+
 // Calling conventions, attributes and metadata that mean nothing here, or something else.
 void Rewriter::DropTargetSpecifics() {
   for (llvm::Function& function : module_.functions()) {
@@ -453,6 +474,7 @@ absl::StatusOr<RewrittenKernel> Rewriter::Run(absl::string_view kernel_name) {
     return absl::InvalidArgumentError(absl::StrCat("emulator: kernel ", kernel_name, " returns a value"));
   }
   DropTargetSpecifics();
+  DropUnreachable(*kernel);
   TRIVET_RETURN_IF_ERROR(PlaceSharedGlobals());
   for (llvm::Function& function : module_.functions()) {
     if (!function.isDeclaration()) TRIVET_RETURN_IF_ERROR(RewriteFunction(function));

@@ -70,7 +70,8 @@ constexpr Row kRows[] = {
     // Hints.
     {"prefetch~", Nothing},
     {"applypriority.~", Nothing},
-    {"reflect", [](const Call& call) { call.out[0] = 0; }},
+    // What libdevice asks of the compiler: whether to flush subnormals, the architecture. Nothing is promised.
+    {"{|__nvvm_}reflect", [](const Call& call) { call.out[0] = 0; }},
 };
 
 }  // namespace

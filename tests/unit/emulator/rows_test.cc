@@ -10,6 +10,7 @@
 #include "emulator_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "jit/emulator/host_functions.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace trivet::jit {
@@ -65,6 +66,18 @@ TEST(EmulatorRows, EveryPatternNamesAnIntrinsicOfLlvm) {
       }
       EXPECT_GT(known, 0) << pattern;
     }
+  }
+}
+
+// What the lowering calls must have an answer here, in both types.
+TEST(EmulatorRows, EveryFunctionOfLibdeviceThatOpsNeedIsThere) {
+  for (const char* name : {
+#define TRIVET_LIBDEVICE(Op, name) name,
+#include "jit/lowering/nvptx/libdevice.def"
+#undef TRIVET_LIBDEVICE
+       }) {
+    EXPECT_NE(FindHostSymbol(absl::StrCat("__nv_", name)), nullptr) << name;
+    EXPECT_NE(FindHostSymbol(absl::StrCat("__nv_", name, "f")), nullptr) << name;
   }
 }
 

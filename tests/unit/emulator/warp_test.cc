@@ -238,6 +238,29 @@ define ptx_kernel void @kernel(ptr addrspace(1) %out) {
   EXPECT_EQ(out[5], 5u + 20);
 }
 
+TEST(EmulatedModule, OtherKernelsDontMatter) {
+  constexpr char kText[] = R"(
+declare i32 @__nvvm_reflect(ptr)
+define ptx_kernel void @other() {
+  call void @llvm.nvvm.wgmma.fence.sync.aligned()
+  ret void
+}
+define internal i32 @flush() {
+  %r = call i32 @__nvvm_reflect(ptr null)
+  ret i32 %r
+}
+define ptx_kernel void @kernel(ptr addrspace(1) %out) {
+  %r = call i32 @flush()
+  store i32 %r, ptr addrspace(1) %out
+  ret void
+})";
+  std::vector<int> out(1, -1);
+  EmulatedLaunch launch;
+  launch.arguments = {AddressOf(out)};
+  ASSERT_EQ(RunText(kText, launch), absl::OkStatus());
+  EXPECT_EQ(out[0], 0);
+}
+
 TEST(EmulatedModule, AFrameThatNoStackHoldsIsAnError) {
   const auto with = [](int bytes) {
     return LoadText(absl::StrCat("define ptx_kernel void @kernel() {\n  %a = alloca [", bytes,
