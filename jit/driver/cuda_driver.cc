@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "vm/base/options.h"
 #include "vm/base/status.h"
 
 namespace trivet::jit {
@@ -57,10 +57,9 @@ ErrorInfo InfoOf(cuda::Result result) {
 absl::StatusOr<const CudaDriver*> CudaDriver::Get() {
   static const pid_t opened_by = getpid();
   static const absl::StatusOr<std::unique_ptr<CudaDriver>>& driver = []() -> auto& {
-    const char* path = std::getenv("TRIVET_CUDA_DRIVER");
+    const std::string path = vm::OptionText(vm::Option::kCudaDriver);
     // Never destroyed: threads may still launch while the process exits.
-    return *new absl::StatusOr<std::unique_ptr<CudaDriver>>(
-        Open(path != nullptr && *path != '\0' ? path : "libcuda.so.1"));
+    return *new absl::StatusOr<std::unique_ptr<CudaDriver>>(Open(path.empty() ? "libcuda.so.1" : path));
   }();
   if (!driver.ok()) return driver.status();
   if (opened_by != getpid()) {

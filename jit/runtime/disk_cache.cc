@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "vm/base/status.h"
+#include "vm/base/options.h"
 
 namespace trivet::jit {
 namespace {
@@ -76,24 +75,24 @@ bool ReadAll(int descriptor, std::string& bytes) {
   return true;
 }
 
-std::string FromEnvironment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+// The folder that all of Trivet's results on disk are in; empty if there is no place for one.
+std::string CacheFolder() {
+  if (std::string own = vm::OptionText(vm::Option::kCacheDir); !own.empty()) return own;
+  const char* caches = std::getenv("XDG_CACHE_HOME");
+  if (caches != nullptr && *caches != '\0') return absl::StrCat(caches, "/trivet");
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home != '\0' ? absl::StrCat(home, "/.cache/trivet") : "";
 }
 
 }  // namespace
 
 std::string DiskCache::DefaultDirectory() {
-  if (std::string own = FromEnvironment("TRIVET_CACHE_DIR"); !own.empty()) return own;
-  if (std::string caches = FromEnvironment("XDG_CACHE_HOME"); !caches.empty()) return absl::StrCat(caches, "/trivet");
-  if (std::string home = FromEnvironment("HOME"); !home.empty()) return absl::StrCat(home, "/.cache/trivet");
-  return "";
+  const std::string folder = CacheFolder();
+  return folder.empty() ? "" : absl::StrCat(folder, "/kernels");
 }
 
 int64_t DiskCache::DefaultMaxBytes() {
-  int64_t bytes = 0;
-  if (absl::SimpleAtoi(FromEnvironment("TRIVET_CACHE_MAX_BYTES"), &bytes) && bytes >= 0) return bytes;
-  return int64_t{1} << 30;
+  return vm::IntegerOption(vm::Option::kCacheMaxBytes).value_or(int64_t{1} << 30);
 }
 
 DiskCache::DiskCache(std::string directory, int64_t max_bytes)
@@ -104,6 +103,7 @@ std::string DiskCache::PathOf(const Sha256Digest& key) const {
 }
 
 absl::StatusOr<std::string> DiskCache::Find(const Sha256Digest& key) const {
+  if (directory_.empty()) return absl::NotFoundError("cache: there is no directory for it");
   const std::string path = PathOf(key);
   const File file(path, O_RDONLY);
   std::string bytes;
@@ -114,6 +114,7 @@ absl::StatusOr<std::string> DiskCache::Find(const Sha256Digest& key) const {
 }
 
 absl::Status DiskCache::Put(const Sha256Digest& key, absl::string_view bytes) {
+  if (directory_.empty()) return absl::OkStatus();
   std::error_code error;
   fs::create_directories(directory_, error);
   if (error) return FileError("making", directory_, error.value());

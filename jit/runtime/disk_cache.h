@@ -17,12 +17,13 @@ namespace trivet::jit {
 
 class DiskCache {
  public:
-  // $TRIVET_CACHE_DIR, else $XDG_CACHE_HOME/trivet, else ~/.cache/trivet; empty if there is no home either.
+  // `kernels` in $TRIVET_CACHE_DIR, else in $XDG_CACHE_HOME/trivet, else in ~/.cache/trivet; empty if there is no home.
   static std::string DefaultDirectory();
-  // $TRIVET_CACHE_MAX_BYTES, else 1 GiB.
+  // $TRIVET_CACHE_MAX_BYTES, or its default.
   static int64_t DefaultMaxBytes();
 
-  // The directory is made when something is put into it. `max_bytes` of all entries together; 0: no bound.
+  // The directory is made when something is put into it; with an empty name nothing is kept. `max_bytes` of all entries
+  // together; 0: no bound.
   DiskCache(std::string directory, int64_t max_bytes);
 
   const std::string& directory() const { return directory_; }

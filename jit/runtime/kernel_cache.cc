@@ -71,10 +71,7 @@ std::optional<CompiledKernel> KernelCache::ReadFromDisk(const Sha256Digest& key)
   if (settings_.disk == nullptr) return std::nullopt;
   const absl::StatusOr<std::string> bytes = settings_.disk->Find(key);
   if (!bytes.ok()) {
-    if (!absl::IsNotFound(bytes.status())) {
-      disk_errors_.fetch_add(1, std::memory_order_relaxed);
-      Warn(bytes.status());
-    }
+    if (!absl::IsNotFound(bytes.status())) CountDiskError(bytes.status());
     return std::nullopt;
   }
   absl::StatusOr<CompiledKernel> kernel = ParseKernel(*bytes);
@@ -91,9 +88,12 @@ std::optional<CompiledKernel> KernelCache::ReadFromDisk(const Sha256Digest& key)
 void KernelCache::WriteToDisk(const Sha256Digest& key, const CompiledKernel& kernel) {
   if (settings_.disk == nullptr) return;
   const absl::Status status = settings_.disk->Put(key, SerializeKernel(kernel));
-  if (status.ok()) return;
-  disk_errors_.fetch_add(1, std::memory_order_relaxed);
-  Warn(status);
+  if (!status.ok()) CountDiskError(status);
+}
+
+void KernelCache::CountDiskError(const absl::Status& status) {
+  // The first tells it all: the next kernel will find the disk as full.
+  if (disk_errors_.fetch_add(1, std::memory_order_relaxed) == 0) Warn(status);
 }
 
 void KernelCache::Warn(const absl::Status& status) const {

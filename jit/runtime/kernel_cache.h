@@ -37,7 +37,7 @@ class KernelCache {
     CompileFn compile;             // jit::Compile
     std::string compiler_version;  // part of every key: BuildId()
     DiskCache* disk = nullptr;     // null: in memory only. Must outlive the cache.
-    // Told of a disk that fails, and of corrupt entries; neither is an error. May be empty.
+    // Told of a disk that fails, once, and of corrupt entries; neither is an error. May be empty.
     std::function<void(absl::string_view message)> warn;
   };
 
@@ -61,6 +61,7 @@ class KernelCache {
   // Nothing if the disk has none, or a corrupt one, which is removed.
   std::optional<CompiledKernel> ReadFromDisk(const Sha256Digest& key);
   void WriteToDisk(const Sha256Digest& key, const CompiledKernel& kernel);
+  void CountDiskError(const absl::Status& status);
   void Warn(const absl::Status& status) const;
 
   const CudaDriver& driver_;

@@ -47,6 +47,12 @@ TEST(DiskCacheTest, SaysWhatTheFileSystemSays) {
   EXPECT_THAT(std::string(status.message()), ::testing::StartsWith("cache: making /proc/nowhere: "));
 }
 
+TEST(DiskCacheTest, WithoutADirectoryItKeepsNothing) {
+  DiskCache cache("", 0);
+  EXPECT_TRUE(cache.Put(Key(1), "x").ok());
+  EXPECT_TRUE(absl::IsNotFound(cache.Find(Key(1)).status()));
+}
+
 TEST(DiskCacheTest, RemovesWhatWasUsedLeastRecently) {
   const TemporaryDirectory directory;
   DiskCache cache(directory.path(), 1000);
@@ -111,13 +117,13 @@ TEST(DiskCacheTest, ReadersSeeWholeEntriesWhileProcessesWrite) {
 
 TEST(DiskCacheTest, DirectoryComesFromTheEnvironment) {
   setenv("TRIVET_CACHE_DIR", "/a", 1);
-  EXPECT_EQ(DiskCache::DefaultDirectory(), "/a");
+  EXPECT_EQ(DiskCache::DefaultDirectory(), "/a/kernels");
   unsetenv("TRIVET_CACHE_DIR");
   setenv("XDG_CACHE_HOME", "/b", 1);
-  EXPECT_EQ(DiskCache::DefaultDirectory(), "/b/trivet");
+  EXPECT_EQ(DiskCache::DefaultDirectory(), "/b/trivet/kernels");
   unsetenv("XDG_CACHE_HOME");
   setenv("HOME", "/c", 1);
-  EXPECT_EQ(DiskCache::DefaultDirectory(), "/c/.cache/trivet");
+  EXPECT_EQ(DiskCache::DefaultDirectory(), "/c/.cache/trivet/kernels");
   setenv("TRIVET_CACHE_MAX_BYTES", "5000", 1);
   EXPECT_EQ(DiskCache::DefaultMaxBytes(), 5000);
   unsetenv("TRIVET_CACHE_MAX_BYTES");
