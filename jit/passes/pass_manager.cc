@@ -18,7 +18,7 @@ namespace {
 // Calls go first, since everything else looks at one function. Constants then decide branches and loops; what becomes
 // equal is merged; addresses are made small before loops give them up; unrolling makes new constants.
 constexpr absl::string_view kDefaultPipeline =
-    "inline,canonicalise,cse,combine-addressing,licm,unroll,canonicalise,drop-proven-masks,cse,licm,dce";
+    "inline,canonicalise,cse,carry-scalars,combine-addressing,licm,unroll,canonicalise,drop-proven-masks,cse,licm,dce";
 
 absl::Status CheckNames(const PassOptions& options) {
   std::vector<std::string> names = options.dump_after;

@@ -317,13 +317,29 @@ class Generator {
       builder_.set_region(region);
       Emit(8, depth + 1);
       if (is_loop && Chance(30)) LeaveEarly(carried);
-      builder_.Create(Op::kYield, PickLike(carried), {});
+      std::vector<ValueId> next = PickLike(carried);
+      for (size_t i = 0; is_loop && i < next.size(); ++i) {
+        if (Chance(40)) next[i] = MovedOn(function_.region(region).params[i + 1], next[i]);
+      }
+      builder_.Create(Op::kYield, next, {});
       pool_.resize(inside);
     }
     builder_.set_region(outside);
     pool_.resize(visible);
     const OpId op = builder_.Create(is_loop ? Op::kFor : Op::kIf, operands, TypesOf(carried), attrs, regions);
     for (ValueId result : function_.op(op).results) Add(result);
+  }
+
+  // A tile of integers or pointers moved by one distance for all elements; `otherwise` for other values.
+  ValueId MovedOn(ValueId tile, ValueId otherwise) {
+    const Type type = function_.type(tile);
+    if (!type.is_tile() || type.is_bool() || type.is_float()) return otherwise;
+    const Type distance = type.is_pointer() ? Type::Scalar(Chance(50) ? DType::kI32 : DType::kU32) : type.AsScalar();
+    const auto scalar = PickOf(distance);
+    const ValueId by = scalar && Chance(70)
+                           ? builder_.Create1(Op::kSplat, {*scalar}, distance.WithShape(type.shape()))
+                           : builder_.ConstantI(distance.WithShape(type.shape()), Number());
+    return builder_.Elementwise(type.is_pointer() ? Op::kAddPtr : Op::kAddI, {tile, by});
   }
 
   // At most a few steps from `lower`; known, or not before the program runs.
