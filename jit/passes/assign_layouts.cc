@@ -272,6 +272,7 @@ class Assigner {
   std::vector<RegionId> param_of_;   // of each parameter
   std::vector<OpId> parents_;        // the ops around the one looked at, outermost first
   LayoutTable layouts_;
+  std::vector<absl::InlinedVector<ValueId, 3>> original_operands_;  // of each op, before any was rewritten
   std::vector<ValueId> origin_;
   std::map<std::pair<uint32_t, int>, ValueId> copies_;  // (value, layout)
   std::vector<std::vector<OpId>> after_op_;
@@ -508,6 +509,7 @@ ValueId Assigner::Get(ValueId value, const TileLayout& want) {
   }
   const OpId def = def_[value.index()];
   Operation op = fn_.op(def);  // a copy: the function grows below
+  op.operands = original_operands_[def.index()];
   if (layouts_.IndexOf(value) < 0) layouts_.Set(value, index);
   const bool is_first = layouts_.IndexOf(value) == index;
   for (ValueId& operand : op.operands) {
@@ -749,6 +751,7 @@ absl::StatusOr<LayoutResult> Assigner::Run() {
   param_of_.resize(n);
   at_start_.resize(fn_.num_regions());
   for (uint32_t i = 0; i < n; ++i) origin_.push_back(ValueId(i));
+  for (uint32_t i = 0; i < fn_.num_ops(); ++i) original_operands_.push_back(fn_.op(OpId(i)).operands);
   FindFlexible(fn_.body);
   CollectClasses(fn_.body);
   DecideClasses();

@@ -248,6 +248,9 @@ absl::Status LowerConvertLayout(LoweringContext& cx, const Operation& op) {
   const vm::Type& type = cx.type(op.result());
   const ConversionPlan plan = PlanConversion(from, to, type.is_bool() ? 1 : 8 * type.element_bytes());
   const Registers& x = cx.Get(op.operand(0));
+  if (x.size() != static_cast<size_t>(from.num_registers())) {
+    return absl::InternalError(absl::StrCat("convert_layout of ", x.size(), " registers from ", from.ToString(), " to ", to.ToString()));
+  }
   Registers out;
   if (plan.kind == ConversionKind::kNone) {
     out = x;
