@@ -6,8 +6,7 @@
 //   word 0     1      2 to 6             7 to 11
 //   address    rank   extents, rank of   strides in elements, rank of them
 //
-// tools/experimental_descriptor.py fills one from the host, experimental_device_tensormap_create2d() from a kernel;
-// each load and store reads it again.
+// experimental_device_tensormap_create2d() writes one; each load and store reads it again.
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -240,6 +240,8 @@ class FunctionLowering : private Emitter::Reporter {
   Value NotCallable(const HostPtr& target);
   // Reports a statement that calls a function marked must_use_result and drops what it gives.
   void CheckResultMayBeUnused(const Expr& expr);
+  // An instance of one of the language's own classes: tl.constexpr_type(...).
+  absl::StatusOr<HostPtr> MakeLanguageObject(absl::string_view cls, const std::vector<HostPtr>& arguments);
   // Aggregates (lower_aggregate.cc). An instance made in Python; nothing if it is another object.
   std::optional<Value> AggregateFromHost(const HostPtr& instance);
   // An instance for Python to look at; of run-time values in it only the type can be seen.

@@ -97,7 +97,7 @@ std::optional<Value> FunctionLowering::AggregateFromHost(const HostPtr& instance
 HostPtr FunctionLowering::AggregateToHost(const Value& value, absl::string_view what) {
   if (value.is_ssa() && !value.known()) {
     // Python may look at the type of a run-time value inside an aggregate, and at nothing else.
-    absl::StatusOr<HostPtr> made = host().LanguageMember("_run_time_value")->Call({host().MakeType(value.type())}, {});
+    absl::StatusOr<HostPtr> made = MakeLanguageObject("_run_time_value", {host().MakeType(value.type())});
     if (made.ok()) return *made;
     Error(std::string(made.status().message()));
     return nullptr;

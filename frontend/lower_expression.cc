@@ -183,6 +183,13 @@ Value FunctionLowering::FromHost(const HostPtr& host) {
   }
 }
 
+absl::StatusOr<HostPtr> FunctionLowering::MakeLanguageObject(absl::string_view cls,
+                                                             const std::vector<HostPtr>& arguments) {
+  const HostPtr found = host().LanguageMember(cls);
+  if (found == nullptr) return absl::UnimplementedError(absl::StrCat("tl.", cls, " is missing"));
+  return found->Call(arguments, {});
+}
+
 HostPtr FunctionLowering::ToHost(const Value& value, absl::string_view what) {
   if (value.is_host()) return value.host();
   if (value.is_aggregate() && !value.is_error()) return AggregateToHost(value, what);
@@ -552,7 +559,7 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
     if (name == "value") return value;  // of a tl.constexpr
     if (name == "type") {
       const HostPtr self = ToHost(value, "the value");
-      absl::StatusOr<HostPtr> type = host().LanguageMember("constexpr_type")->Call({self}, {});
+      absl::StatusOr<HostPtr> type = MakeLanguageObject("constexpr_type", {self});
       return type.ok() ? Value::Host(*type) : Error(std::string(type.status().message()));
     }
     if (const Type* type = std::get_if<Type>(&value.constant())) return TypeAttribute(*type, name);
@@ -581,8 +588,7 @@ Value FunctionLowering::GetAttribute(const Value& value, const std::string& name
       }
       for (const std::string& field : value.fields()) names.push_back(host().MakeString(field));
       const HostPtr fields = names.empty() ? host().MakeNone() : host().MakeTuple(names, {});
-      absl::StatusOr<HostPtr> made =
-          host().LanguageMember("tuple_type")->Call({host().MakeTuple(types, {}), fields}, {});
+      absl::StatusOr<HostPtr> made = MakeLanguageObject("tuple_type", {host().MakeTuple(types, {}), fields});
       return made.ok() ? Value::Host(*made) : Error(std::string(made.status().message()));
     }
   }
