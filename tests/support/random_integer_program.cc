@@ -272,7 +272,10 @@ class Generator {
   // Carried values or results: one or two of any type.
   std::vector<ValueId> PickSome() {
     std::vector<ValueId> values;
-    for (int i = 0; i <= Below(2); ++i) values.push_back(*Pick([](const Type&) { return true; }));
+    for (int i = 0; i <= Below(2); ++i) {
+      const auto tile = Chance(60) ? Pick([](const Type& type) { return type.is_tile(); }) : std::nullopt;
+      values.push_back(tile ? *tile : *Pick([](const Type&) { return true; }));
+    }
     return values;
   }
   // What the region ends with: values of the same types as `like`.
@@ -319,7 +322,7 @@ class Generator {
       if (is_loop && Chance(30)) LeaveEarly(carried);
       std::vector<ValueId> next = PickLike(carried);
       for (size_t i = 0; is_loop && i < next.size(); ++i) {
-        if (Chance(40)) next[i] = MovedOn(function_.region(region).params[i + 1], next[i]);
+        if (Chance(60)) next[i] = MovedOn(function_.region(region).params[i + 1], next[i]);
       }
       builder_.Create(Op::kYield, next, {});
       pool_.resize(inside);
