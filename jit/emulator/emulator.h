@@ -7,8 +7,8 @@
 //
 // What it finds that a GPU doesn't tell: divergent warp operations, barriers that not all threads reach, two threads
 // that touch a byte of shared memory without a barrier between, accesses outside shared memory or outside the
-// allocations of a launch, asynchronous copies that are read too early, loops without end. Each is a status that names
-// program, thread and op.
+// allocations of a launch, addresses less aligned than the instruction needs, asynchronous copies that are read too
+// early, loops without end. Each is a status that names program, thread and op.
 //
 // What it isn't: a model of time, of caches or of the memory order between programs. Programs run one after another.
 #pragma once
@@ -67,8 +67,9 @@ class EmulatedKernel {
                                                               absl::string_view kernel);
   ~EmulatedKernel();
 
-  // Runs all programs of the grid, in order. Errors: InvalidArgument for a launch that no GPU takes, Aborted for
-  // mistakes in synchronisation and for races, OutOfRange for accesses outside of memory, DeadlineExceeded for limits.
+  // Runs all programs of the grid, in order. Errors: InvalidArgument for a launch that no GPU takes or a misaligned
+  // access, Aborted for mistakes in synchronisation and for races, OutOfRange for accesses outside of memory,
+  // DeadlineExceeded for limits.
   absl::Status Launch(const EmulatedLaunch& launch) const;
 
  private:

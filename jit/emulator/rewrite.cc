@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
@@ -299,6 +300,8 @@ void Rewriter::AddMemoryCheck(llvm::Instruction& access, const FrameSlots& slots
   }
   const unsigned space = pointer->getType()->getPointerAddressSpace();
   if (space != kSharedSpace && space != kGlobalSpace) return;
+  // The module's own globals are no allocation of the launch, but may be used.
+  if (space == kGlobalSpace && llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(pointer))) return;
   auto site = std::make_unique<AccessSite>();
   site->access = kind;
   site->bytes = static_cast<int64_t>(layout_.getTypeStoreSize(type).getFixedValue());

@@ -8,6 +8,7 @@ namespace {
 
 bool Match(absl::string_view pattern, absl::string_view name, std::array<int, 8>& choice, size_t next) {
   while (!pattern.empty()) {
+    if (next == choice.size() && (pattern[0] == '{' || pattern[0] == '#')) return false;  // too many for a row
     switch (pattern[0]) {
       case '{': {
         const size_t close = pattern.find('}');

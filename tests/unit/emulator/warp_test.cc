@@ -238,6 +238,26 @@ define ptx_kernel void @kernel(ptr addrspace(1) %out) {
   EXPECT_EQ(out[5], 5u + 20);
 }
 
+TEST(EmulatedModule, ItsOwnGlobalsMayBeUsed) {
+  constexpr char kText[] = R"(
+@table = internal addrspace(1) global [32 x i32] zeroinitializer, align 16
+define ptx_kernel void @kernel(ptr addrspace(1) %out) {
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %p = getelementptr i32, ptr addrspace(1) @table, i32 %lane
+  store i32 %lane, ptr addrspace(1) %p
+  %v = load i32, ptr addrspace(1) %p
+  %to = getelementptr i32, ptr addrspace(1) %out, i32 %lane
+  store i32 %v, ptr addrspace(1) %to
+  ret void
+})";
+  std::vector<uint32_t> out(32);
+  EmulatedLaunch launch;
+  launch.arguments = {AddressOf(out)};
+  launch.allocations = {RangeOf(out)};
+  ASSERT_EQ(RunText(kText, launch), absl::OkStatus());
+  EXPECT_EQ(out[31], 31u);
+}
+
 TEST(EmulatedModule, OtherKernelsDontMatter) {
   constexpr char kText[] = R"(
 declare i32 @__nvvm_reflect(ptr)
