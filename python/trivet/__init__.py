@@ -10,7 +10,7 @@ from .jit import CompiledKernel, ConstexprFunction, JITFunction, KernelParam, co
 from .version import TRITON_VERSION, TRIVET_VERSION, __version__  # isort: skip
 
 
-def _register():
+def _register() -> None:
     from .language import core
 
     _trivet.register_classes(
@@ -54,12 +54,12 @@ from .tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 aggregate = language.aggregate.aggregate
 
 
-def cdiv(x, y):
+def cdiv(x: int, y: int) -> int:
     """``x / y`` rounded up, for non-negative integers."""
     return (x + y - 1) // y
 
 
-def next_power_of_2(n):
+def next_power_of_2(n: int) -> int:
     """The least power of 2 that is not less than ``n``; 1 for ``n <= 1``."""
     return 1 if n <= 1 else 1 << (int(n) - 1).bit_length()
 

@@ -4,6 +4,8 @@
 ``pytest -p trivet.as_triton`` for a test run. Works whether Triton is installed or not.
 """
 
+from __future__ import annotations
+
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -11,26 +13,29 @@ import importlib.util
 import os
 import sys
 import types
+from typing import Any
 
 
 class _Loader(importlib.abc.Loader):
     """Gives the module of Trivet that stands for a module of Triton."""
 
-    def __init__(self, target):
+    def __init__(self, target: Any) -> None:
         self._target = target
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         module = importlib.import_module(self._target)
         # The import machinery writes into the module's spec; it has to stay the module's own.
         self._spec, self._loader = module.__spec__, getattr(module, "__loader__", None)
         return module
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         module.__spec__, module.__loader__ = self._spec, self._loader
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(
+        self, name: str, path: Any = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if name != "triton" and not name.startswith("triton."):
             return None
         own = "trivet" + name[len("triton") :]
@@ -74,13 +79,13 @@ def activate(for_children: bool = False) -> types.ModuleType:
     return trivet
 
 
-def pytest_load_initial_conftests(early_config, parser, args):
+def pytest_load_initial_conftests(early_config: Any, parser: Any, args: Any) -> None:
     """Hook of pytest: runs before any conftest.py is imported."""
     activate(for_children=True)
 
 
 class _CallableModule(types.ModuleType):
-    def __call__(self):
+    def __call__(self) -> Any:
         return activate()
 
 

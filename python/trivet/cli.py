@@ -6,11 +6,15 @@ Exit codes: 0 done, 1 the input is wrong or the kernel failed, 2 the command lin
 from __future__ import annotations
 
 import argparse
+import importlib.machinery
 import importlib.util
 import os
 import pathlib
 import sys
+import traceback
+import types
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import _trivet, errors, knobs, signatures
 from .language import core
@@ -54,11 +58,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return arguments.handler(arguments)
+        code = arguments.handler(arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print(f"trivet {arguments.command}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read the output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (errors.TrivetError, ValueError, RuntimeError, OSError) as error:
-        print(f"trivet {arguments.command}: {error}", file=sys.stderr)
+        text = str(error)
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            text = f"{error.filename}: {error.strerror}"
+        print(f"trivet {arguments.command}: {text}", file=sys.stderr)
         return 1
 
+
+_LOADER_FILE = importlib.machinery.SourceFileLoader.get_code.__code__.co_filename
 
 # Options of `run` for Python programs: they stand before the program.
 _PROGRAM_OPTIONS = {"--bench-points": "TRIVET_BENCH_POINTS", "--target": "TRIVET_TARGET"}
@@ -107,7 +124,20 @@ def _is_bytecode(path: str) -> bool:
         return False
 
 
-def _parser():
+def _natural(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected an integer that is not negative, found {text!r}")
+    return int(text)
+
+
+def _power_of_2(text: str) -> int:
+    value = _natural(text)
+    if value == 0 or value & (value - 1):
+        raise argparse.ArgumentTypeError(f"expected a power of 2, found {text}")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     text = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(prog="trivet", description=_DESCRIPTION, formatter_class=raw)
@@ -121,8 +151,8 @@ def _parser():
     p.add_argument(
         "-o", "--output", help="the file to write; KERNEL.tvbc if left out; - writes the text form to the terminal"
     )
-    p.add_argument("--num-warps", type=int, help="warps a program has on a GPU; noted in the file")
-    p.add_argument("--num-stages", type=int, help="stages of software pipelines on a GPU; noted in the file")
+    p.add_argument("--num-warps", type=_power_of_2, help="warps a program has on a GPU; noted in the file")
+    p.add_argument("--num-stages", type=_natural, help="stages of software pipelines on a GPU; noted in the file")
     p.set_defaults(handler=_compile)
 
     p = commands.add_parser("dis", help="show a bytecode file as text", formatter_class=text,
@@ -162,9 +192,9 @@ def _parser():
         choices=["threads", "in_order", "random", "round_robin"],
         help="how programs take turns (default threads)",
     )
-    p.add_argument("--seed", type=int, default=0, help="of the schedule random, and of random: tensors")
-    p.add_argument("--threads", type=int, default=0, help="of the schedule threads; 0: one a core")
-    p.add_argument("--max-steps", type=int, default=0, help="stop after this many ops; 0: no limit")
+    p.add_argument("--seed", type=_natural, default=0, help="of the schedule random, and of random: tensors")
+    p.add_argument("--threads", type=_natural, default=0, help="of the schedule threads; 0: one a core")
+    p.add_argument("--max-steps", type=_natural, default=0, help="stop after this many ops; 0: no limit")
     p.set_defaults(handler=_run)
     return parser
 
@@ -172,7 +202,7 @@ def _parser():
 # --- compile -----------------------------------------------------------------------------------------------------------
 
 
-def _load_kernel(text):
+def _load_kernel(text: str) -> Any:
     path, _, name = text.rpartition(":")
     if not path:
         raise ValueError(f"expected FILE.py:KERNEL, found {text!r}")
@@ -183,10 +213,7 @@ def _load_kernel(text):
 
     as_triton.activate()
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    module = _import_file(path)
     kernel = getattr(module, name, None)
     while kernel is not None and not isinstance(kernel, JITFunction) and hasattr(kernel, "fn"):
         kernel = kernel.fn  # autotuned or with heuristics
@@ -196,7 +223,30 @@ def _load_kernel(text):
     return kernel
 
 
-def _split_signature(text):
+def _import_file(path: str) -> types.ModuleType:
+    """The module that a Python file makes.
+
+    Raises:
+        ValueError: it can't be imported; the traceback was printed.
+    """
+    path = os.path.abspath(path)
+    name = pathlib.Path(path).stem
+    loader = importlib.machinery.SourceFileLoader(name, path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(name, path, loader=loader))  # type: ignore[arg-type]
+    sys.modules[name] = module
+    try:
+        loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # of the file, whatever it is
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, _LOADER_FILE):
+            frames = frames.tb_next
+        if frames is not None or isinstance(error, SyntaxError):
+            traceback.print_exception(error.with_traceback(frames))
+        raise ValueError(f"{path} can't be imported: {type(error).__name__}: {error}") from None
+    return module
+
+
+def _split_signature(text: str) -> Any:
     """Entries between commas, not looking into quotes and parentheses."""
     entries, depth, quote, current = [], 0, "", ""
     for ch in text:
@@ -217,7 +267,7 @@ def _split_signature(text):
     return [e for e in entries if e]
 
 
-def _entry_value(text):
+def _entry_value(text: str) -> Any:
     """What stands for an argument: an element type, a pointer type, or a compile-time value."""
     import ast
 
@@ -227,7 +277,7 @@ def _entry_value(text):
         return signatures.parse_type(text)
 
 
-def _compile(arguments):
+def _compile(arguments: Any) -> int:
     from .jit import CompiledKernel, Typed
 
     kernel = _load_kernel(arguments.kernel)
@@ -242,6 +292,10 @@ def _compile(arguments):
     options = {
         k: v for k, v in (("num_warps", arguments.num_warps), ("num_stages", arguments.num_stages)) if v is not None
     }
+    values, _ = kernel._binder.bind(tuple(positional), {**named, **options})
+    for parameter, value in zip(kernel.params, values, strict=True):
+        if parameter.is_constexpr and isinstance(value, core.dtype):
+            raise ValueError(f"parameter '{parameter.name}' is tl.constexpr and takes a value, found the type {value}")
     compiled = kernel.warmup(*map(wrap, positional), grid=(1,), **{k: wrap(v) for k, v in named.items()}, **options)
     assert isinstance(compiled, CompiledKernel)
     if arguments.output == "-":
@@ -256,8 +310,11 @@ def _compile(arguments):
 # --- files -------------------------------------------------------------------------------------------------------------
 
 
-def _write(path, data):
+def _write(path: str, data: Any) -> None:
     """Writes through a temporary file, so that a failed write leaves no half file behind."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ValueError(f"{path}: there is no folder {folder}")
     temporary = f"{path}.tmp{os.getpid()}"
     try:
         with open(temporary, "wb") as file:
@@ -269,18 +326,18 @@ def _write(path, data):
         raise
 
 
-def _read_module(path):
+def _read_module(path: str) -> Any:
     with open(path, "rb") as file:
         data = file.read()
+    if path.endswith(".tvt"):
+        return _trivet.parse(data.decode(), path)
     try:
-        if path.endswith(".tvt"):
-            return _trivet.parse(data.decode(), path)
         return _trivet.read(data)
     except (ValueError, RuntimeError) as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _disassemble(arguments):
+def _disassemble(arguments: Any) -> int:
     text = _read_module(arguments.file).to_text(locations=arguments.loc)
     if arguments.output:
         _write(arguments.output, text.encode())
@@ -289,7 +346,7 @@ def _disassemble(arguments):
     return 0
 
 
-def _assemble(arguments):
+def _assemble(arguments: Any) -> int:
     with open(arguments.file, encoding="utf-8") as file:
         module = _trivet.parse(file.read(), arguments.file)
     output = arguments.output or str(pathlib.Path(arguments.file).with_suffix(".tvbc"))
@@ -297,7 +354,7 @@ def _assemble(arguments):
     return 0
 
 
-def _verify(arguments):
+def _verify(arguments: Any) -> Any:
     failed = 0
     for path in arguments.files:
         try:
@@ -312,7 +369,7 @@ def _verify(arguments):
 # --- run ---------------------------------------------------------------------------------------------------------------
 
 
-def _grid(text):
+def _grid(text: str) -> Any:
     try:
         extents = [int(part) for part in text.replace("x", ",").split(",")]
     except ValueError:
@@ -322,87 +379,27 @@ def _grid(text):
     return extents + [1] * (3 - len(extents))
 
 
-_ELEMENTS = {"i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
-             "u32": "uint32", "u64": "uint64", "f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8e4m3": "fp8e4nv",
-             "f8e5m2": "fp8e5", "f8e4b8": "fp8e4b8", "f8e5b16": "fp8e5b16", "f8e4b15": "fp8e4b15"}  # fmt: skip
-
-
-def _numpy_dtype(name):
-    """The NumPy type of an element type; ml_dtypes' if it is installed, else unsigned integers of the same width."""
+def _run(arguments: argparse.Namespace) -> int:
     import numpy
 
-    plain = {"int1": "bool", "fp16": "float16", "fp32": "float32", "fp64": "float64"}
-    narrow = {"bf16": "bfloat16", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz",
-              "fp8e5b16": "float8_e5m2fnuz"}  # fmt: skip
-    if name in narrow or name == "fp8e4b15":
-        try:
-            import ml_dtypes
-
-            return numpy.dtype(getattr(ml_dtypes, narrow[name]))
-        except (ImportError, KeyError):
-            return numpy.dtype(f"uint{core.dtype(name).primitive_bitwidth}")
-    return numpy.dtype(plain.get(name, name))
-
-
-def _tensor_argument(text, seed):
-    import numpy
-
-    if text.endswith(".npy"):
-        return numpy.load(text)
-    kind, dtype, shape = text.split(":")
-    element = signatures.parse_type(dtype)
-    extents = tuple(int(part) for part in shape.split("x"))
-    if kind == "random":
-        return numpy.random.default_rng(seed).random(extents).astype(_numpy_dtype(element.name))
-    return numpy.full(extents, 1 if kind == "ones" else 0, dtype=_numpy_dtype(element.name))
-
-
-def _run(arguments):
-    from . import tensors
-    from .tiers.interpreter import run_module
+    from . import bytecode_run
 
     module = _read_module(arguments.file)
     parameters = module.parameters
     if len(arguments.arg) != len(parameters):
         shown = ", ".join(f"{n}: {t}" for n, t in parameters)
         raise ValueError(f"{arguments.file} takes {len(parameters)} --arg: {shown}; found {len(arguments.arg)}")
-    words, allocations, arrays = [], [], {}
-    for i, ((name, kind), text) in enumerate(zip(parameters, arguments.arg, strict=False)):
-        name = name or str(i)
-        is_tensor = text.endswith(".npy") or text.split(":")[0] in ("zeros", "ones", "random")
-        if kind.startswith("ptr<"):
-            if not is_tensor:
-                raise ValueError(f"--arg {text}: parameter '{name}' is {kind} and takes a tensor")
-            array = _tensor_argument(text, arguments.seed + i)
-            tensor = tensors.describe(name, array)
-            wanted = kind[4:-1]
-            if wanted in _ELEMENTS and tensor.dtype.itemsize != core.dtype(_ELEMENTS[wanted]).itemsize:
-                raise ValueError(f"--arg {text}: parameter '{name}' is {kind}, the tensor has {array.dtype}")
-            arrays[name] = arrays[str(i)] = array
-            words.append([tensor.address])
-            allocations.append(tensor.allocation)
-        elif kind in _ELEMENTS:
-            if is_tensor:
-                raise ValueError(f"--arg {text}: parameter '{name}' is {kind} and takes a number")
-            dtype = core.dtype(_ELEMENTS[kind])
-            value = {"True": True, "False": False}.get(text)
-            if value is None:
-                value = float(text) if dtype.is_floating() else int(text, 0)
-            words.append([signatures.word_of(name, value, dtype)])
-        else:
-            raise ValueError(f"parameter '{name}' is {kind}: the command line can't make one")
+    inputs = bytecode_run.read_inputs(parameters, arguments.arg, arguments.seed)
     saves = []
     for text in arguments.save:
         name, _, path = text.partition("=")
-        if name not in arrays or not path:
+        if name not in inputs.arrays or not path:
             raise ValueError(f"--save {text}: expected PARAMETER=FILE.npy with a tensor parameter")
         saves.append((name, path))
     setting = knobs.launch()
     setting = knobs.LaunchKnobs(arguments.schedule or setting.schedule, arguments.threads or setting.threads, arguments.seed,
                                 arguments.max_steps or setting.max_steps)  # fmt: skip
-    run_module(module, _grid(arguments.grid), words, allocations, setting)
-    import numpy
-
+    bytecode_run.run(module, _grid(arguments.grid), inputs, setting)
     for name, path in saves:
-        numpy.save(path, arrays[name])
+        numpy.save(path, inputs.arrays[name])
     return 0

@@ -3,6 +3,10 @@
 ``CompileError`` is the author's program at compile time, ``LaunchError`` a wrong call, ``KernelError`` a fault of a running kernel.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class TrivetError(Exception):
     """Base of all errors that Trivet raises on purpose."""
@@ -15,7 +19,7 @@ class CompileError(TrivetError):
         diagnostics: list of ``(file, line, column, message, text)``; ``text`` is what ``str(error)`` shows.
     """
 
-    def __init__(self, diagnostics, kernel="kernel"):
+    def __init__(self, diagnostics: Any, kernel: str = "kernel") -> None:
         self.diagnostics = list(diagnostics)
         self.kernel = kernel
         texts = [d[4] for d in self.diagnostics]

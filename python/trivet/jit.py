@@ -14,7 +14,7 @@ import collections
 import functools
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _trivet, dispatch, hooks, knobs
@@ -39,8 +39,8 @@ PYTHON_FUNCTIONS = {
 class JITFunction(JITCallable, KernelInterface):
     """A function in the Triton language: ``kernel[grid](...)`` launches it, other ``@jit`` functions may call it."""
 
-    def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None,
-                 noinline=None, repr=None, launch_metadata=None):  # fmt: skip
+    def __init__(self, fn: Any, version: Any = None, do_not_specialize: Any = None, do_not_specialize_on_alignment: Any = None, debug: Any = None,
+                 noinline: Any = None, repr: Any = None, launch_metadata: Any = None) -> None:  # fmt: skip
         if not callable(fn) or not hasattr(fn, "__code__"):
             raise TypeError(f"@jit expects a Python function, found {type(fn).__name__}")
         self.fn = fn
@@ -57,53 +57,53 @@ class JITFunction(JITCallable, KernelInterface):
         )
         self._binder = Binder(fn.__name__, self.params)
         self.arg_names = [p.name for p in self.params]
-        self.cache = {}
+        self.cache: dict[Any, CompiledKernel] = {}
         # Compiled kernels by device, as programs written for Triton look for them. There is one device.
-        self.device_caches = collections.defaultdict(lambda: (self.cache, self.cache, None, None, None))
-        self.pre_run_hooks = []
-        self._frontend_tree = None
-        self._source_override = None
-        self._exec_text = None
+        self.device_caches: dict[Any, tuple[Any, ...]] = collections.defaultdict(lambda: (self.cache, self.cache, None, None, None))
+        self.pre_run_hooks: list[Callable[..., Any]] = []
+        self._frontend_tree: Any = None
+        self._source_override: str | None = None
+        self._exec_text: str | None = None
         if fn.__code__.co_filename.startswith("<"):
             self._exec_text = text_given_to_exec(fn)
 
     @property
-    def src(self):
+    def src(self) -> str:
         """The source text, from ``def`` on."""
         _, _, lines, _, cut = self._source()
         text = "\n".join(line[cut:] for line in lines)
         return text[text.index("def ") :]
 
     @property
-    def cache_key(self):
+    def cache_key(self) -> str:
         """A hash of the source."""
         return hashlib.sha256(self.src.encode()).hexdigest()
 
-    def _unsafe_update_src(self, source):
+    def _unsafe_update_src(self, source: str) -> None:
         """Compiles ``source`` (from ``def`` on) instead of the function's own text; what was compiled is forgotten."""
         self._source_override = source
         self._frontend_tree = None
         self.cache.clear()
 
-    def add_pre_run_hook(self, hook):
+    def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """``hook(*args, **kwargs)`` is called before each run with the arguments of the launch."""
         self.pre_run_hooks.append(hook)
 
     # --- what the frontend asks (python/bindings/python_host.cc)
 
-    def _source(self):
+    def _source(self) -> Any:
         """As ``read_function``."""
         return read_function(self.fn, self._source_override, self._exec_text)
 
-    def _parameter_kinds(self):
+    def _parameter_kinds(self) -> dict[str, tuple[bool, str, bool]]:
         return {p.name: (p.is_constexpr, p.annotation_type, p.is_const) for p in self.params}
 
-    def _look_up(self, name):
+    def _look_up(self, name: str) -> tuple[bool, Any]:
         """(found, value) of a free name: closure, then globals, then Python's builtins."""
         code = self.fn.__code__
         if name in code.co_freevars:
             try:
-                return True, self.fn.__closure__[code.co_freevars.index(name)].cell_contents
+                return True, (self.fn.__closure__ or ())[code.co_freevars.index(name)].cell_contents
             except ValueError:
                 return False, None
         if name in self.fn.__globals__:
@@ -112,17 +112,17 @@ class JITFunction(JITCallable, KernelInterface):
             return True, getattr(builtins, name)
         return False, None
 
-    def _is_constexpr_global(self, name):
+    def _is_constexpr_global(self, name: str) -> bool:
         annotation = self.fn.__globals__.get("__annotations__", {}).get(name)
         return annotation is core.constexpr or (isinstance(annotation, str) and annotation.endswith("constexpr"))
 
-    def _default_of(self, name):
+    def _default_of(self, name: str) -> tuple[bool, Any]:
         default = self.signature.parameters[name].default
         return (False, None) if default is inspect.Parameter.empty else (True, default)
 
     # --- launching
 
-    def run(self, *args, grid, warmup=False, **kwargs):
+    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """Compiles if needed, and runs every program of the grid unless ``warmup``. Gives the compiled kernel.
 
         Raises:
@@ -200,8 +200,8 @@ class JITFunction(JITCallable, KernelInterface):
             raise CompileError(diagnostics, self.__name__) from ValueError(first)
         return CompiledKernel(self, module, used, options)
 
-    def __repr__(self):
-        return f"JITFunction({self.__module__}:{self.__qualname__})"
+    def __repr__(self) -> str:
+        return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
 
 
 def _options_key(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -213,14 +213,14 @@ def _options_key(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None,
-        do_not_specialize_on_alignment=None, debug=None, noinline=None):  # fmt: skip
+def jit(fn: Any = None, *, version: Any = None, repr: Any = None, launch_metadata: Any = None, do_not_specialize: Any = None,
+        do_not_specialize_on_alignment: Any = None, debug: Any = None, noinline: Any = None) -> Any:  # fmt: skip
     """Makes a Python function a kernel or a helper in the Triton language.
 
     Use as ``@jit`` or ``@jit(...)``. The body is compiled at the first launch for each signature; decorating checks nothing.
     """
 
-    def decorate(function):
+    def decorate(function: Callable[..., Any]) -> Any:
         return JITFunction(function, version=version, repr=repr, launch_metadata=launch_metadata,
                            do_not_specialize=do_not_specialize,
                            do_not_specialize_on_alignment=do_not_specialize_on_alignment, debug=debug,

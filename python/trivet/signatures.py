@@ -4,7 +4,10 @@ The text form is Triton's: ``*fp32`` (pointer), ``i32``, ``u8``, ``i1`` or ``u1`
 pointers), ``*kfp32`` (pointer that nothing is written through). A number or a quoted word stands for a compile-time value.
 """
 
+from __future__ import annotations
+
 import struct
+from typing import Any
 
 from .errors import LaunchError
 from .language import core
@@ -15,7 +18,7 @@ _SHORT = {
 }  # fmt: skip
 
 
-def parse_type(text):
+def parse_type(text: str) -> Any:
     """The type that ``text`` spells.
 
     Raises:
@@ -34,21 +37,24 @@ def parse_type(text):
         raise ValueError(f"unknown type {text!r}; there are {known}, and *TYPE for pointers") from None
 
 
-def type_of_int(value):
+_INT32, _INT64, _UINT64 = core.dtype("int32"), core.dtype("int64"), core.dtype("uint64")
+
+
+def type_of_int(value: int) -> core.dtype:
     """The type a Python integer takes as a run-time argument: i32 if it fits, else i64, else u64."""
     if -(1 << 31) <= value < 1 << 31:
-        return core.int32
+        return _INT32
     if -(1 << 63) <= value < 1 << 63:
-        return core.int64
+        return _INT64
     if 0 <= value < 1 << 64:
-        return core.uint64
+        return _UINT64
     raise OverflowError(value)
 
 
 _FLOAT_FORMATS = {"fp64": "<d", "fp32": "<f", "fp16": "<e"}
 
 
-def word_of(name, value, dtype):
+def word_of(name: str, value: Any, dtype: Any) -> Any:
     """The bits of a scalar argument as the unsigned 64-bit word that the interpreter takes.
 
     Raises:
@@ -74,7 +80,7 @@ def word_of(name, value, dtype):
     return value & ((1 << 64) - 1) & ((1 << dtype.primitive_bitwidth) - 1)
 
 
-def _bfloat16_bits(value):
+def _bfloat16_bits(value: Any) -> Any:
     bits = int.from_bytes(struct.pack("<f", value), "little")
     if value != value:
         return (bits >> 16) | 0x40

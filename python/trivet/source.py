@@ -1,11 +1,14 @@
 """Where the source of a kernel comes from: its file, the text given to ``exec``, or a replacement."""
 
+from __future__ import annotations
 import __future__
 
 import ast
 import functools
 import inspect
 import sys
+import types
+from typing import Any
 
 from .errors import UnsupportedSourceError
 
@@ -15,13 +18,13 @@ _FUTURE_FLAGS = functools.reduce(
 )
 
 
-def text_given_to_exec(fn):
+def text_given_to_exec(fn: Any) -> Any:
     """The text that ``exec`` is running right now, if ``fn`` is defined by it and the caller of ``exec`` holds the text.
 
     Code made by ``exec`` keeps no source. Templates that are filled in and executed are common enough to look for it: among
     the local variables of exec's caller, the text is the one that compiles to the very code that runs.
     """
-    frame = sys._getframe(1)
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and (
         frame.f_code.co_filename != fn.__code__.co_filename or frame.f_code.co_name != "<module>"
     ):
@@ -40,24 +43,26 @@ def text_given_to_exec(fn):
     return None
 
 
-def _no_source(fn, reason):
+def _no_source(fn: Any, reason: Any) -> Any:
     return UnsupportedSourceError(
         f"the source of {fn.__name__}() can't be read: a kernel must be defined in a file, not typed into a prompt "
         f"or made by exec ({reason})"
     )
 
 
-def _parse_block(text):
+def _parse_block(text: str) -> ast.stmt:
     """The first statement of ``text``, which may stand inside something: its indentation stays, since comments and strings
     need not share it."""
     if text[:1] not in (" ", "\t"):
         return ast.parse(text).body[0]
-    node = ast.parse("if True:\n" + text).body[0].body[0]
+    outer = ast.parse("if True:\n" + text).body[0]
+    assert isinstance(outer, ast.If)
+    node = outer.body[0]
     ast.increment_lineno(node, -1)
     return node
 
 
-def read_function(fn, override=None, exec_text=None):
+def read_function(fn: Any, override: str | None = None, exec_text: str | None = None) -> Any:
     """The syntax tree of a Python function.
 
     Args:

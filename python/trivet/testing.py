@@ -1,27 +1,32 @@
 """Timing, comparison and reports: ``triton.testing`` for a machine with or without a GPU."""
 
+from __future__ import annotations
+
 import functools
 import math
 import os
 import statistics
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from . import knobs
 
 _RETURN_MODES = ("min", "max", "mean", "median", "all")
 
 
-def _summary(times, quantiles, return_mode):
+def _summary(times: Any, quantiles: Any, return_mode: Any) -> Any:
     if quantiles is not None:
         values = [_quantile(times, q) for q in quantiles]
         return values[0] if len(values) == 1 else values
     if return_mode == "all":
         return times
-    return {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}[return_mode](times)
+    means: dict[str, Any] = {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}
+    return means[return_mode](times)
 
 
-def _quantile(times, q):
+def _quantile(times: Any, q: Any) -> Any:
     """Linear interpolation between the two nearest ranks."""
     if not 0 <= q <= 1:
         raise ValueError(f"quantiles are between 0 and 1, found {q}")
@@ -32,8 +37,8 @@ def _quantile(times, q):
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
-def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", device_type=None,
-             measure_time_with_hooks=False):  # fmt: skip
+def do_bench(fn: Any, warmup: int = 25, rep: int = 100, grad_to_none: Any = None, quantiles: Any = None, return_mode: str = "mean", device_type: Any = None,
+             measure_time_with_hooks: bool = False) -> Any:  # fmt: skip
     """Times ``fn()``.
 
     Args:
@@ -50,7 +55,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     if return_mode not in _RETURN_MODES:
         raise ValueError(f"return_mode must be one of {', '.join(_RETURN_MODES)}, found {return_mode!r}")
 
-    def once():
+    def once() -> Any:
         for tensor in grad_to_none or ():
             tensor.grad = None
         began = time.perf_counter()
@@ -60,23 +65,26 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     spent = once()  # compiles
     while spent < warmup:
         spent += max(once(), 1e-6)
-    times, spent = [], 0.0
+    times: list[float] = []
+    spent = 0.0
     while not times or spent < rep:
         times.append(max(once(), 1e-6))
         spent += times[-1]
     return _summary(times, quantiles, return_mode)
 
 
-def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
+def do_bench_cudagraph(
+    fn: Any, rep: int = 20, grad_to_none: Any = None, quantiles: Any = None, return_mode: str = "mean"
+) -> Any:
     """As ``do_bench``: there are no CUDA graphs on the interpreter."""
     return do_bench(fn, warmup=1, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
 
 
-def assert_close(x, y, atol=None, rtol=None, err_msg=""):
+def assert_close(x: Any, y: Any, atol: Any = None, rtol: Any = None, err_msg: str = "") -> None:
     """Raises ``AssertionError`` unless ``x`` and ``y`` agree: exact for integers and booleans, 1e-2 by default for floats."""
     import numpy
 
-    def plain(value):
+    def plain(value: Any) -> Any:
         if hasattr(value, "detach"):
             value = value.detach().cpu()
             if str(value.dtype) == "torch.bfloat16":
@@ -103,8 +111,8 @@ class Benchmark:
         plot_name: title, and name of the files written. args: the other arguments.
     """
 
-    def __init__(self, x_names, x_vals, line_arg, line_vals, line_names, plot_name, args, xlabel="", ylabel="", x_log=False,
-                 y_log=False, styles=None):  # fmt: skip
+    def __init__(self, x_names: Any, x_vals: Any, line_arg: Any, line_vals: Any, line_names: Any, plot_name: Any, args: Any, xlabel: str = "", ylabel: str = "", x_log: bool = False,
+                 y_log: bool = False, styles: Any = None) -> None:  # fmt: skip
         self.x_names, self.x_vals = x_names, x_vals
         self.x_log, self.y_log = x_log, y_log
         self.line_arg, self.line_vals, self.line_names = line_arg, line_vals, line_names
@@ -116,14 +124,14 @@ class Benchmark:
 class Mark:
     """A function with the benchmarks to run it for; made by ``perf_report``. TRIVET_BENCH_POINTS cuts them short."""
 
-    def __init__(self, fn, benchmarks):
+    def __init__(self, fn: Any, benchmarks: Any) -> None:
         self.fn, self.benchmarks = fn, benchmarks
         functools.update_wrapper(self, fn)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.fn(*args, **kwargs)
 
-    def _rows(self, bench, **kwargs):
+    def _rows(self, bench: Any, **kwargs: Any) -> Any:
         rows = []
         for x in list(bench.x_vals)[: knobs.bench_points()]:
             values = x if isinstance(x, (list, tuple)) else [x] * len(bench.x_names)
@@ -137,7 +145,14 @@ class Mark:
             rows.append(row)
         return rows
 
-    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
+    def run(
+        self,
+        show_plots: bool = False,
+        print_data: bool = False,
+        save_path: str = "",
+        return_df: bool = False,
+        **kwargs: Any,
+    ) -> Any:
         """Runs all benchmarks; prints tables, shows or saves plots and CSV files as asked."""
         many = isinstance(self.benchmarks, (list, tuple))
         frames = []
@@ -162,7 +177,7 @@ class Mark:
         return None
 
 
-def _print_table(header, table):
+def _print_table(header: Any, table: Any) -> None:
     cells = [[f"{v:.6f}" if isinstance(v, float) else str(v) for v in row] for row in table]
     widths = [max(len(h), *(len(r[i]) for r in cells)) if cells else len(h) for i, h in enumerate(header)]
     print("   " + "  ".join(h.rjust(w) for h, w in zip(header, widths, strict=False)))
@@ -170,7 +185,7 @@ def _print_table(header, table):
         print(f"{i:<3}" + "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=False)))
 
 
-def _save_csv(path, header, table):
+def _save_csv(path: str, header: Any, table: Any) -> None:
     import csv
 
     with open(path, "w", newline="") as file:
@@ -179,7 +194,7 @@ def _save_csv(path, header, table):
         writer.writerows(table)
 
 
-def _plot(bench, rows, show, save_path):
+def _plot(bench: Any, rows: Any, show: Any, save_path: Any) -> None:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -206,37 +221,37 @@ def _plot(bench, rows, show, save_path):
     plt.close()
 
 
-def perf_report(benchmarks):
+def perf_report(benchmarks: Any) -> Any:
     """Decorator: the function is run for every point of the benchmarks by ``.run()``."""
     return lambda fn: Mark(fn, benchmarks)
 
 
-def get_dram_gbps(device=None):
+def get_dram_gbps(device: Any = None) -> float:
     """Peak memory bandwidth of the device in GB/s; 0 where it isn't known, as for a processor."""
     return 0.0
 
 
-def get_max_tensorcore_tflops(dtype, clock_rate=0, device=None):
+def get_max_tensorcore_tflops(dtype: Any, clock_rate: int = 0, device: Any = None) -> float:
     """Peak matrix throughput of the device; 0 where there are no tensor cores."""
     return 0.0
 
 
-def get_max_simd_tflops(dtype, clock_rate=0, device=None):
+def get_max_simd_tflops(dtype: Any, clock_rate: int = 0, device: Any = None) -> float:
     """Peak throughput outside tensor cores; 0 where it isn't known."""
     return 0.0
 
 
-def cuda_memcheck(**target_kwargs):
+def cuda_memcheck(**target_kwargs: Any) -> Any:
     """Decorator of Triton's tests: nothing to check here, the interpreter always does."""
     return lambda fn: fn
 
 
 @contextmanager
-def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
+def set_gpu_clock(ref_sm_clock: int = 1350, ref_mem_clock: int = 1215) -> Iterator[Any]:
     """Does nothing without a GPU."""
     yield 0.0, 0.0
 
 
-def nvsmi(attributes):
+def nvsmi(attributes: Any) -> None:
     """Facts from nvidia-smi; not available without a GPU."""
     raise RuntimeError("nvsmi needs an NVIDIA GPU")

@@ -4,31 +4,34 @@ A setting is what was assigned to it, else its environment variable, else its de
 assignments at its end. Settings of Triton's own compiler and of GPUs are absent: reading one is an ``AttributeError``.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _trivet
 
 
-def _boolean(text):
+def _boolean(text: str) -> bool:
     return text.lower() in ("1", "true", "yes", "on")
 
 
-def _users_cache():
+def _users_cache() -> Any:
     return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trivet")
 
 
 class _Setting:
     """One setting of a group: a descriptor over the group's own dictionary, the environment and a default."""
 
-    def __init__(self, variable: str | None = None, default: Any = None, parse: Any = str, compute: Any = None):
+    def __init__(self, variable: str | None = None, default: Any = None, parse: Any = str, compute: Any = None) -> None:
         self.variable, self.default, self.parse, self.compute = variable, default, parse, compute
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
 
-    def __get__(self, group, owner=None):
+    def __get__(self, group: Any, owner: Any = None) -> Any:
         if group is None:
             return self
         if self.name in vars(group):
@@ -38,23 +41,23 @@ class _Setting:
             return self.parse(text)
         return self.compute() if self.compute else self.default
 
-    def __set__(self, group, value):
+    def __set__(self, group: Any, value: Any) -> None:
         vars(group)[self.name] = value
 
-    def __delete__(self, group):
+    def __delete__(self, group: Any) -> None:
         vars(group).pop(self.name, None)
 
 
 class Group:
     """Settings that belong together."""
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if not isinstance(getattr(type(self), name, None), _Setting):
             raise AttributeError(f"{type(self).__name__} has no setting {name!r}")
         super().__setattr__(name, value)
 
     @contextlib.contextmanager
-    def scope(self):
+    def scope(self) -> Iterator[Any]:
         """Assignments within the block end with it."""
         before = dict(vars(self))
         try:
@@ -63,12 +66,12 @@ class Group:
             vars(self).clear()
             vars(self).update(before)
 
-    def reset(self):
+    def reset(self) -> Any:
         """Forgets all assignments."""
         vars(self).clear()
         return self
 
-    def copy(self):
+    def copy(self) -> Any:
         """A group with the same assignments."""
         other = type(self)()
         vars(other).update(vars(self))
@@ -78,21 +81,21 @@ class Group:
 class HookChain:
     """Functions called one after another with the same arguments."""
 
-    def __init__(self, reverse=False):
-        self.calls = []
+    def __init__(self, reverse: bool = False) -> None:
+        self.calls: list[Callable[..., Any]] = []
         self.reverse = reverse
 
-    def add(self, function):
+    def add(self, function: Callable[..., Any]) -> None:
         """Appends ``function`` unless it is there."""
         if function not in self.calls:
             self.calls.append(function)
 
-    def remove(self, function):
+    def remove(self, function: Callable[..., Any]) -> None:
         """Removes ``function`` if it is there."""
         if function in self.calls:
             self.calls.remove(function)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
         for call in reversed(self.calls) if self.reverse else list(self.calls):
             call(*args, **kwargs)
 
@@ -156,10 +159,10 @@ language = Language()
 class LaunchMetadata:
     """What hooks of a launch are told: ``get()`` gives a dictionary with ``name`` and what the kernel's ``launch_metadata`` adds."""
 
-    def __init__(self, kernel, grid, arguments):
+    def __init__(self, kernel: Any, grid: Any, arguments: Any) -> None:
         self._kernel, self._grid, self._arguments = kernel, grid, arguments
 
-    def get(self):
+    def get(self) -> Any:
         data = {"name": self._kernel.name, "function": None, "stream": 0}
         add = self._kernel.function.launch_metadata
         if add is not None:

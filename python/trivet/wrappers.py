@@ -8,38 +8,38 @@ from typing import Any
 class TensorWrapper:
     """A tensor seen with another element type of the same width; made by ``reinterpret``."""
 
-    def __init__(self, base, dtype):
+    def __init__(self, base: Any, dtype: Any) -> None:
         self.base = base
         self.dtype = dtype
         self.data = getattr(base, "data", base)
         self.device = getattr(base, "device", None)
         self.shape = base.shape
 
-    def data_ptr(self):
+    def data_ptr(self) -> Any:
         return self.base.data_ptr()
 
-    def stride(self, *args):
+    def stride(self, *args: Any) -> Any:
         return self.base.stride(*args)
 
-    def element_size(self):
+    def element_size(self) -> Any:
         return self.base.element_size()
 
-    def untyped_storage(self):
+    def untyped_storage(self) -> Any:
         return self.base.untyped_storage()
 
-    def cpu(self):
+    def cpu(self) -> Any:
         return TensorWrapper(self.base.cpu(), self.dtype)
 
-    def cuda(self):
+    def cuda(self) -> Any:
         return TensorWrapper(self.base.cuda(), self.dtype)
 
-    def copy_(self, other):
+    def copy_(self, other: Any) -> None:
         self.base.copy_(other.base)
 
-    def clone(self):
+    def clone(self) -> Any:
         return TensorWrapper(self.base.clone(), self.dtype)
 
-    def to(self, device):
+    def to(self, device: Any) -> Any:
         return TensorWrapper(self.base.to(device), self.dtype)
 
     def new_empty(self, size: Any, **kwargs: Any) -> TensorWrapper:
@@ -51,11 +51,11 @@ class TensorWrapper:
     def dim(self) -> int:
         return self.base.dim()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"TensorWrapper[{self.dtype}]({self.base})"
 
 
-def reinterpret(tensor, dtype):
+def reinterpret(tensor: Any, dtype: Any) -> Any:
     """``tensor`` with its elements read as ``dtype``, an element type of the language."""
     if isinstance(tensor, TensorWrapper):
         return tensor.base if dtype == getattr(tensor.base, "dtype", None) else TensorWrapper(tensor.base, dtype)
@@ -67,25 +67,25 @@ def reinterpret(tensor, dtype):
 class MockTensor:
     """Stands for a tensor in ``warmup``: an element type and a shape, no memory."""
 
-    def __init__(self, dtype, shape=None):
+    def __init__(self, dtype: Any, shape: Any = None) -> None:
         self.dtype = dtype
         self.shape = list(shape) if shape is not None else [1]
 
     @staticmethod
-    def wrap_dtype(value):
+    def wrap_dtype(value: Any) -> Any:
         name = type(value).__name__
         return MockTensor(value) if name == "dtype" and type(value).__module__ == "torch" else value
 
-    def stride(self):
+    def stride(self) -> Any:
         strides = [1]
         for extent in self.shape[:0:-1]:
             strides.insert(0, strides[0] * extent)
         return tuple(strides)
 
     @staticmethod
-    def data_ptr():
+    def data_ptr() -> int:
         return 0
 
     @staticmethod
-    def ptr_range():
+    def ptr_range() -> int:
         return 0

@@ -1,5 +1,9 @@
 """``triton.compiler``: compiling without launching."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ..jit import CompiledKernel, Typed
 from .errors import CompilationError
 
@@ -16,7 +20,7 @@ class ASTSource:
         attrs: facts about arguments (alignment); they don't change the bytecode.
     """
 
-    def __init__(self, fn, signature, constexprs=None, attrs=None):
+    def __init__(self, fn: Any, signature: Any, constexprs: Any = None, attrs: Any = None) -> None:
         self.fn = fn
         self.ext = "ttir"
         self.name = fn.__name__
@@ -29,7 +33,7 @@ class ASTSource:
         self.attrs = attrs or {}
 
 
-def compile(src, target=None, options=None):
+def compile(src: Any, target: Any = None, options: Any = None) -> Any:
     """Compiles an ``ASTSource``, or reads a bytecode file given by its path. Gives a ``CompiledKernel``."""
     from .. import _trivet, signatures
 

@@ -4,6 +4,8 @@ Without a GPU the configurations are timed on the interpreter. What is fastest t
 configuration is compiled and run, so mistakes in any of them show.
 """
 
+from __future__ import annotations
+
 import builtins
 import hashlib
 import inspect
@@ -11,6 +13,8 @@ import json
 import os
 import pathlib
 import time
+from collections.abc import Callable
+from typing import Any
 
 from .. import knobs
 from ..jit import JITFunction, KernelInterface
@@ -27,8 +31,8 @@ class Config:
         pre_hook: called with the arguments by name before a launch with this configuration.
     """
 
-    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None,
-                 num_cpu_threads=None):  # fmt: skip
+    def __init__(self, kwargs: Any, num_warps: int = 4, num_stages: int = 3, num_ctas: int = 1, maxnreg: Any = None, pre_hook: Any = None, ir_override: Any = None,
+                 num_cpu_threads: Any = None) -> None:  # fmt: skip
         self.kwargs = kwargs
         self.num_warps = num_warps
         self.num_stages = num_stages
@@ -38,36 +42,36 @@ class Config:
         self.ir_override = ir_override
         self.num_cpu_threads = num_cpu_threads
 
-    def all_kwargs(self):
+    def all_kwargs(self) -> Any:
         """Parameters and launch options together, as a launch takes them."""
         options = {"num_warps": self.num_warps, "num_ctas": self.num_ctas, "num_stages": self.num_stages,
                    "maxnreg": self.maxnreg, "ir_override": self.ir_override, "num_cpu_threads": self.num_cpu_threads}  # fmt: skip
         return {**self.kwargs, **{k: v for k, v in options.items() if v is not None}}
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = [f"{k}: {v}" for k, v in self.kwargs.items()]
         parts += [f"num_warps: {self.num_warps}", f"num_ctas: {self.num_ctas}", f"num_stages: {self.num_stages}",
                   f"maxnreg: {self.maxnreg}"]  # fmt: skip
         return ", ".join(parts)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Config({self})"
 
-    def _identity(self):
+    def _identity(self) -> Any:
         return (*sorted((k, repr(v)) for k, v in self.all_kwargs().items()), self.pre_hook)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._identity())
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return isinstance(other, Config) and self._identity() == other._identity()
 
 
 class Autotuner(KernelInterface):
     """A kernel whose configuration is measured at the first launch for each key."""
 
-    def __init__(self, fn, arg_names, configs, key, reset_to_zero, restore_value, pre_hook=None, post_hook=None,
-                 prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):  # fmt: skip
+    def __init__(self, fn: Any, arg_names: Any, configs: list[Config], key: Any, reset_to_zero: Any, restore_value: Any, pre_hook: Any = None, post_hook: Any = None,
+                 prune_configs_by: Any = None, warmup: Any = None, rep: Any = None, use_cuda_graph: bool = False, do_bench: Any = None, cache_results: bool = False) -> None:  # fmt: skip
         self.configs = list(configs) if configs else [Config({})]
         self.keys = list(key)
         self.arg_names = arg_names
@@ -76,16 +80,17 @@ class Autotuner(KernelInterface):
         while not isinstance(self.base_fn, JITFunction) and hasattr(self.base_fn, "fn"):
             self.base_fn = self.base_fn.fn
         self.__name__ = getattr(self.base_fn, "__name__", "kernel")
-        self.cache = {}
-        self.configs_timings = {}
-        self.best_config = None
-        self.bench_time = None
+        self.cache: dict[Any, Config] = {}
+        self.configs_timings: dict[Config, Any] = {}
+        self.best_config: Config | None = None
+        self.nargs: dict[str, Any] = {}  # of the launch that goes on
+        self.bench_time: float | None = None
         self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
         self.user_defined_pre_hook = pre_hook is not None
         self.user_defined_post_hook = post_hook is not None
-        self._restore_copies = {}
+        self._restore_copies: dict[str, Any] = {}
         self.pre_hook = pre_hook or self._default_pre_hook
         self.post_hook = post_hook or self._default_post_hook
         prune = prune_configs_by or {}
@@ -99,7 +104,7 @@ class Autotuner(KernelInterface):
 
     # --- buffers around a trial run
 
-    def _default_pre_hook(self, arguments, reset_only=False):
+    def _default_pre_hook(self, arguments: Any, reset_only: bool = False) -> None:
         for name in self.reset_to_zero:
             if arguments[name] is not None:  # an optional tensor that wasn't given
                 _fill_zero(arguments[name])
@@ -108,14 +113,14 @@ class Autotuner(KernelInterface):
                 name: _copy(arguments[name]) for name in self.restore_value if arguments[name] is not None
             }
 
-    def _default_post_hook(self, arguments, exception):
+    def _default_post_hook(self, arguments: Any, exception: BaseException | None) -> None:
         for name, copy in self._restore_copies.items():
             _copy_into(arguments[name], copy)
         self._restore_copies = {}
 
     # --- choosing
 
-    def _bench(self, *args, config, **meta):
+    def _bench(self, *args: Any, config: Config, **meta: Any) -> Any:
         conflicts = meta.keys() & config.kwargs.keys()
         if conflicts:
             raise ValueError(
@@ -124,7 +129,7 @@ class Autotuner(KernelInterface):
         current = {**meta, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
-        def call():
+        def call() -> None:
             if config.pre_hook is not None:
                 config.pre_hook(full)
             self.pre_hook(full)
@@ -142,7 +147,7 @@ class Autotuner(KernelInterface):
         except OutOfResources:
             return [float("inf")] * 3
 
-    def do_bench(self, call, quantiles):
+    def do_bench(self, call: Callable[[], Any], quantiles: Any) -> Any:
         """Times one configuration: the function given to ``autotune``, else ``testing.do_bench``."""
         if self._do_bench is not None:
             return self._do_bench(call, quantiles=quantiles)
@@ -150,7 +155,7 @@ class Autotuner(KernelInterface):
 
         return do_bench(call, warmup=self.num_warmups, rep=self.num_reps, quantiles=quantiles)
 
-    def prune_configs(self, kwargs):
+    def prune_configs(self, kwargs: Any) -> Any:
         """The configurations worth measuring for these arguments."""
         configs = self.configs
         if self.early_config_prune:
@@ -170,12 +175,12 @@ class Autotuner(KernelInterface):
                 configs = sorted(configs, key=lambda c: estimate[c])[:top]
         return list(configs)
 
-    def _cache_key(self, args_by_name):
+    def _cache_key(self, args_by_name: Any) -> Any:
         key = [args_by_name[name] for name in self.keys if name in args_by_name]
         key += [str(value.dtype) for value in args_by_name.values() if hasattr(value, "dtype")]
         return tuple(k if _is_hashable(k) else repr(k) for k in key)
 
-    def run(self, *args, **kwargs):
+    def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launches with the best configuration for these arguments, measuring first if they are new."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         tuned_now = False
@@ -186,7 +191,7 @@ class Autotuner(KernelInterface):
                 began = time.perf_counter()
                 timings = {config: self._bench(*args, config=config, **kwargs) for config in configs}
                 self.bench_time = time.perf_counter() - began
-                self.cache[key] = builtins.min(timings, key=timings.get)
+                self.cache[key] = builtins.min(timings, key=timings.__getitem__)
                 self.configs_timings = timings
                 self.pre_hook({**self.nargs, **kwargs, **self.cache[key].all_kwargs()}, **self._reset_only())
                 self._save_result(key)
@@ -201,30 +206,30 @@ class Autotuner(KernelInterface):
         if config.pre_hook is not None:
             config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
         result = self.fn.run(*args, **kwargs, **config.all_kwargs())
-        self.nargs = None
+        self.nargs = {}
         self.tuned_now = tuned_now
         return result
 
-    def _reset_only(self):
+    def _reset_only(self) -> Any:
         return {} if self.user_defined_pre_hook else {"reset_only": True}
 
-    def warmup(self, *args, **kwargs):
+    def warmup(self, *args: Any, **kwargs: Any) -> Any:
         """Compiles every configuration without running."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         result = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
-        self.nargs = None
+        self.nargs = {}
         return result
 
     # --- results on disk (cache_results=True)
 
-    def _result_path(self, key):
+    def _result_path(self, key: Any) -> Any:
         text = json.dumps([self.__name__, _source_of(self.base_fn), repr(key), [str(c) for c in self.configs]])
         return pathlib.Path(knobs.cache.dir) / "autotune" / (hashlib.sha256(text.encode()).hexdigest() + ".json")
 
-    def _can_cache(self):
+    def _can_cache(self) -> Any:
         return self.cache_results and all(c.pre_hook is None for c in self.configs)
 
-    def _load_result(self, key):
+    def _load_result(self, key: Any) -> bool:
         if not self._can_cache():
             return False
         try:
@@ -237,7 +242,7 @@ class Autotuner(KernelInterface):
                 return True
         return False
 
-    def _save_result(self, key):
+    def _save_result(self, key: Any) -> None:
         if not self._can_cache():
             return
         path = self._result_path(key)
@@ -253,14 +258,14 @@ class Autotuner(KernelInterface):
         return f"Autotuner({self.fn!r})"
 
 
-def _source_of(fn):
+def _source_of(fn: Any) -> Any:
     try:
         return inspect.getsource(fn.fn)
     except (OSError, TypeError, AttributeError):
         return ""
 
 
-def _is_hashable(value):
+def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
     except TypeError:
@@ -268,33 +273,33 @@ def _is_hashable(value):
     return True
 
 
-def _fill_zero(tensor):
+def _fill_zero(tensor: Any) -> None:
     if hasattr(tensor, "zero_"):
         tensor.zero_()
     else:
         tensor[...] = 0
 
 
-def _copy(tensor):
+def _copy(tensor: Any) -> Any:
     return tensor.clone() if hasattr(tensor, "clone") else tensor.copy()
 
 
-def _copy_into(tensor, source):
+def _copy_into(tensor: Any, source: str) -> None:
     if hasattr(tensor, "copy_"):
         tensor.copy_(source)
     else:
         tensor[...] = source
 
 
-def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
-             warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):  # fmt: skip
+def autotune(configs: list[Config], key: Any, prune_configs_by: Any = None, reset_to_zero: Any = None, restore_value: Any = None, pre_hook: Any = None, post_hook: Any = None,
+             warmup: Any = None, rep: Any = None, use_cuda_graph: bool = False, do_bench: Any = None, cache_results: bool = False) -> Any:  # fmt: skip
     """Decorator: the best of ``configs`` is measured whenever an argument named in ``key`` has a new value.
 
     ``reset_to_zero`` names tensors cleared before each trial run, ``restore_value`` tensors put back after it.
     ``prune_configs_by`` may hold ``early_config_prune``, ``perf_model`` and ``top_k``.
     """
 
-    def decorate(fn):
+    def decorate(fn: Any) -> Any:
         return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
                          prune_configs_by=prune_configs_by, warmup=warmup, rep=rep, use_cuda_graph=use_cuda_graph,
                          do_bench=do_bench, cache_results=cache_results)  # fmt: skip
@@ -305,7 +310,7 @@ def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_va
 class Heuristics(KernelInterface):
     """A kernel some of whose parameters are computed from the others at each launch."""
 
-    def __init__(self, fn, arg_names, values):
+    def __init__(self, fn: Any, arg_names: Any, values: Any) -> None:
         self.fn = fn
         self.base_fn = fn
         while not isinstance(self.base_fn, JITFunction) and hasattr(self.base_fn, "fn"):
@@ -314,13 +319,13 @@ class Heuristics(KernelInterface):
         self.values = values
         self.arg_names = arg_names
 
-    def run(self, *args, **kwargs):
+    def run(self, *args: Any, **kwargs: Any) -> Any:
         """Computes the parameters, in order, each seeing those before it, and launches."""
         for name, compute in self.values.items():
             kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
         return self.fn.run(*args, **kwargs)
 
-    def warmup(self, *args, **kwargs):
+    def warmup(self, *args: Any, **kwargs: Any) -> Any:
         for name, compute in self.values.items():
             kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
         return self.fn.warmup(*args, **kwargs)
@@ -329,10 +334,10 @@ class Heuristics(KernelInterface):
         return f"Heuristics({self.fn!r})"
 
 
-def heuristics(values):
+def heuristics(values: Any) -> Any:
     """Decorator: ``values`` maps parameters to functions of the arguments by name."""
 
-    def decorate(fn):
+    def decorate(fn: Any) -> Any:
         return Heuristics(fn, fn.arg_names, values)
 
     return decorate

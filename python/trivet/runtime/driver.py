@@ -1,21 +1,24 @@
 """``triton.runtime.driver``: the device that kernels run on. Here: this machine's processor, truthfully described."""
 
+from __future__ import annotations
+
 import os
 import platform
+from typing import Any
 
 from .. import knobs
 from ..backends.compiler import GPUTarget
 from ..backends.driver import DriverBase
 
 
-def _physical_memory_bytes():
+def _physical_memory_bytes() -> Any:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class _CpuUtils:
     """Facts about a device, under the names that Triton's drivers use."""
 
-    def get_device_properties(self, device=0):
+    def get_device_properties(self, device: Any = 0) -> Any:
         """``multiprocessor_count`` is the number of cores; limits of GPU hardware that don't exist here are generous."""
         return {
             "max_shared_mem": 1 << 30,
@@ -32,18 +35,18 @@ class _CpuUtils:
 class _CpuEvent:
     """A point in time, in the manner of ``torch.cuda.Event``."""
 
-    def __init__(self, enable_timing=True, **_):
-        self._time = None
+    def __init__(self, enable_timing: bool = True, **_: Any) -> None:
+        self._time = 0.0
 
-    def record(self, stream=None):
+    def record(self, stream: Any = None) -> None:
         import time
 
         self._time = time.perf_counter()
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         pass
 
-    def elapsed_time(self, later):
+    def elapsed_time(self, later: Any) -> Any:
         """Milliseconds from this event to a later one."""
         return (later._time - self._time) * 1e3
 
@@ -53,19 +56,19 @@ class _CpuInterface:
 
     Event = _CpuEvent
 
-    def synchronize(self, device=None):
+    def synchronize(self, device: Any = None) -> None:
         pass
 
-    def current_device(self):
+    def current_device(self) -> int:
         return 0
 
-    def set_device(self, device):
+    def set_device(self, device: Any) -> None:
         pass
 
-    def device_count(self):
+    def device_count(self) -> int:
         return 1
 
-    def current_stream(self, device=None):
+    def current_stream(self, device: Any = None) -> None:
         return None
 
 
@@ -74,52 +77,52 @@ class CpuDriver(DriverBase):
 
     utils = _CpuUtils()
 
-    def get_current_target(self):
+    def get_current_target(self) -> Any:
         """``GPUTarget('cpu', architecture, 1)``, or what TRIVET_TARGET says."""
         told = knobs.target()
         if told is not None:
             return GPUTarget(*told, 32)
         return GPUTarget("cpu", platform.machine(), 1)
 
-    def get_current_device(self):
+    def get_current_device(self) -> int:
         return 0
 
-    def set_current_device(self, device):
+    def set_current_device(self, device: Any) -> None:
         if device != 0:
             raise ValueError(f"there is one device, 0; found {device}")
 
-    def get_current_stream(self, device=0):
+    def get_current_stream(self, device: Any = 0) -> int:
         return 0
 
-    def get_active_torch_device(self):
+    def get_active_torch_device(self) -> Any:
         """PyTorch's processor. Programs use ``getattr(torch, device.type)`` as they use ``torch.cuda``: what is missing is added."""
         import torch
 
         if not hasattr(torch.cpu, "set_stream"):
-            torch.cpu.set_stream = lambda stream: None  # a processor has one stream
+            torch.cpu.set_stream = lambda stream: None  # type: ignore[attr-defined]  # a processor has one stream
         return torch.device("cpu")
 
-    def get_device_interface(self):
+    def get_device_interface(self) -> Any:
         return _CpuInterface()
 
-    def get_benchmarker(self):
+    def get_benchmarker(self) -> Any:
         from ..testing import do_bench
 
         return do_bench
 
-    def get_device_capability(self, device=0):
+    def get_device_capability(self, device: Any = 0) -> Any:
         """No compute capability: ``(0, 0)``."""
         return (0, 0)
 
-    def get_empty_cache_for_benchmark(self):
+    def get_empty_cache_for_benchmark(self) -> Any:
         import torch
 
         return torch.empty(1 << 20, dtype=torch.int32)
 
-    def clear_cache(self, cache):
+    def clear_cache(self, cache: Any) -> None:
         cache.zero_()
 
-    def map_python_to_cpp_type(self, ty):
+    def map_python_to_cpp_type(self, ty: str) -> Any:
         names = {
             "i1": "int8_t",
             "fp16": "double",
@@ -133,28 +136,28 @@ class CpuDriver(DriverBase):
         return names.get(ty, f"{'uint' if ty[0] == 'u' else 'int'}{ty[1:]}_t")
 
     @staticmethod
-    def is_active():
+    def is_active() -> bool:
         return True
 
 
 class _Drivers:
     """``driver.active`` is the driver in use, ``driver.default`` the one for this machine."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.default = CpuDriver()
         self.active = self.default
 
-    def set_active(self, driver):
+    def set_active(self, driver: Any) -> None:
         self.active = driver
 
-    def reset_active(self):
+    def reset_active(self) -> None:
         self.active = self.default
 
-    def set_active_to_cpu(self):
+    def set_active_to_cpu(self) -> None:
         """Makes the processor the device, as programs for Triton's fork for processors ask; it is already."""
         self.reset_active()
 
-    def get_active_gpus(self):
+    def get_active_gpus(self) -> Any:
         """The drivers of GPUs: none."""
         return []
 
@@ -168,20 +171,20 @@ class _Module(type(os)):  # type: ignore[misc]
     """``driver`` is used as a module and as an object: `driver.active`, `from triton.runtime.driver import driver`."""
 
     @property
-    def driver(self):
+    def driver(self) -> Any:
         return _drivers
 
-    def set_active(self, driver):
+    def set_active(self, driver: Any) -> None:
         _drivers.set_active(driver)
         self.active = driver
 
-    def reset_active(self):
+    def reset_active(self) -> None:
         self.set_active(_drivers.default)
 
-    def set_active_to_cpu(self):
+    def set_active_to_cpu(self) -> None:
         self.reset_active()
 
-    def get_active_gpus(self):
+    def get_active_gpus(self) -> Any:
         return []
 
 

@@ -3,7 +3,11 @@
 Source: OCP Microscaling Formats (MX) Specification 1.0.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -16,7 +20,9 @@ _SCALE_NAN = 255
 class _CodeTensor:
     """Codes in ``data`` (uint8), made from floats or, by ``random()``, at random."""
 
-    def __init__(self, data=None, size=None, device=None):
+    _encode: Callable[[Any], Any]
+
+    def __init__(self, data: Any = None, size: Any = None, device: Any = None) -> None:
         if data is None and size is None:
             raise ValueError("either data or size must be given")
         self.device = device if data is None else data.device
@@ -29,12 +35,12 @@ class _CodeTensor:
 class MXFP4Tensor(_CodeTensor):
     """e2m1 numbers, one code (0 to 15, sign in bit 3) an element of ``data``."""
 
-    def random(self):
+    def random(self) -> Any:
         """Fills with random codes."""
         self.data = torch.randint(0, 16, self.size, dtype=torch.uint8, device=self.device)
         return self
 
-    def to(self, dtype):
+    def to(self, dtype: Any) -> Any:
         """The numbers as float32."""
         if dtype != torch.float32:
             raise ValueError(f"e2m1 converts to torch.float32, not to {dtype}")
@@ -42,7 +48,7 @@ class MXFP4Tensor(_CodeTensor):
         return torch.where(self.data & 8 != 0, -magnitude, magnitude)
 
     @staticmethod
-    def _encode(values):
+    def _encode(values: Any) -> Any:
         """Nearest code, ties to the even one; what is too large, infinite or NaN gives the largest magnitude."""
         magnitude = values.abs().float()
         magnitude = torch.where(torch.isfinite(magnitude), magnitude, torch.full_like(magnitude, 6.0))
@@ -54,7 +60,7 @@ class MXFP4Tensor(_CodeTensor):
         code = torch.where(tied & (below % 2 == 1), below + 1, below)
         return (code + 8 * torch.signbit(values)).to(torch.uint8)
 
-    def to_packed_tensor(self, dim):
+    def to_packed_tensor(self, dim: Any) -> Any:
         """Two codes a byte along ``dim``, the even-numbered one in the low half; an odd extent is filled up with 0."""
         data = self.data
         if not 0 <= dim < data.ndim:
@@ -67,7 +73,7 @@ class MXFP4Tensor(_CodeTensor):
         odd = data.index_select(dim, torch.arange(1, data.shape[dim], 2, device=data.device))
         return even | (odd << 4)
 
-    def unpack_packed_tensor(self, packed_tensor, dim, original_shape):
+    def unpack_packed_tensor(self, packed_tensor: Any, dim: Any, original_shape: Any) -> Any:
         """The codes of a tensor made by ``to_packed_tensor``."""
         both = torch.stack([packed_tensor & 15, packed_tensor >> 4], dim + 1)
         shape = list(packed_tensor.shape)
@@ -78,7 +84,7 @@ class MXFP4Tensor(_CodeTensor):
 class MXScaleTensor(_CodeTensor):
     """e8m0 scales: powers of two, code 255 is NaN."""
 
-    def random(self, low=None, high=None):
+    def random(self, low: Any = None, high: Any = None) -> Any:
         """Fills with random scales between ``low`` and ``high``."""
         first = 0 if low is None else max(0, int(math.log2(low)) + _SCALE_BIAS)
         last = 254 if high is None else min(254, max(0, int(math.log2(high)) + _SCALE_BIAS))
@@ -87,7 +93,7 @@ class MXScaleTensor(_CodeTensor):
         self.data = torch.randint(first, last + 1, self.size, dtype=torch.uint8, device=self.device)
         return self
 
-    def to(self, dtype):
+    def to(self, dtype: Any) -> Any:
         """The scales as float32."""
         if dtype != torch.float32:
             raise ValueError(f"e8m0 converts to torch.float32, not to {dtype}")
@@ -95,7 +101,7 @@ class MXScaleTensor(_CodeTensor):
         return torch.where(self.data == _SCALE_NAN, torch.full_like(value, math.nan), value)
 
     @staticmethod
-    def _encode(values):
+    def _encode(values: Any) -> Any:
         """The power of two not above the value; NaN for what is not a positive finite number."""
         valid = torch.isfinite(values) & (values > 0)
         exponent = torch.floor(torch.log2(torch.where(valid, values, torch.ones_like(values))))

@@ -1,5 +1,7 @@
 """Tensor descriptors made on the host."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +24,7 @@ class TensorDescriptor:
     block_shape: list
     padding: str = "zero"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         rank = len(self.shape)
         if not 1 <= rank <= 5:
             raise ValueError(f"a tensor descriptor has rank 1 to 5, found {rank}")
@@ -40,7 +42,7 @@ class TensorDescriptor:
                 raise ValueError(f"strides must be multiples of 16 bytes, found {stride} x {bytes_per_item} bytes")
 
     @staticmethod
-    def from_tensor(tensor, block_shape, padding="zero"):
+    def from_tensor(tensor: Any, block_shape: Any, padding: str = "zero") -> Any:
         """The descriptor of a whole tensor."""
         strides = tensor.stride() if callable(getattr(tensor, "stride", None)) else [
             s // tensor.itemsize for s in tensor.strides
