@@ -75,8 +75,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-_LOADER_FILE = importlib.machinery.SourceFileLoader.get_code.__code__.co_filename
-
 # Options of `run` for Python programs: they stand before the program.
 _PROGRAM_OPTIONS = {"--bench-points": "TRIVET_BENCH_POINTS", "--target": "TRIVET_TARGET"}
 
@@ -238,7 +236,7 @@ def _import_file(path: str) -> types.ModuleType:
         loader.exec_module(module)
     except (Exception, SystemExit) as error:  # of the file, whatever it is
         frames = error.__traceback__
-        while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, _LOADER_FILE):
+        while frames is not None and frames.tb_frame.f_code.co_filename != path:
             frames = frames.tb_next
         if frames is not None or isinstance(error, SyntaxError):
             traceback.print_exception(error.with_traceback(frames))
