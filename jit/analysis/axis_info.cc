@@ -20,8 +20,8 @@ namespace {
 
 class AxisDataflow : public ForwardDataflow<AxisInfo> {
  public:
-  AxisDataflow(const vm::Function& fn, const ArgumentFacts& facts, const RangeAnalysis& ranges, Overflow overflow)
-      : ForwardDataflow(fn), argument_facts_(facts), ranges_(ranges), overflow_(overflow), assumptions_(fn) {}
+  AxisDataflow(const vm::Function& fn, const ArgumentFacts& facts, const RangeAnalysis& ranges, Trust trust)
+      : ForwardDataflow(fn), argument_facts_(facts), ranges_(ranges), trust_(trust), assumptions_(fn) {}
 
  protected:
   AxisInfo Unknown(const Type& type) const override { return AxisInfo::Unknown(type); }
@@ -61,7 +61,7 @@ class AxisDataflow : public ForwardDataflow<AxisInfo> {
   AxisInfo Transfer(const Operation& op, size_t index) const override {
     absl::InlinedVector<AxisInfo, 4> operands;
     for (ValueId operand : op.operands) operands.push_back(operand ? Get(operand) : AxisInfo());
-    return TransferAxisInfo({fn(), op, ranges_, overflow_, operands}, index);
+    return TransferAxisInfo({fn(), op, ranges_, trust_, operands}, index);
   }
 
   AxisInfo Refine(ValueId value, AxisInfo info) const override {
@@ -86,7 +86,7 @@ class AxisDataflow : public ForwardDataflow<AxisInfo> {
  private:
   const ArgumentFacts& argument_facts_;
   const RangeAnalysis& ranges_;
-  const Overflow overflow_;
+  const Trust trust_;
   const Assumptions assumptions_;
 };
 
@@ -140,8 +140,8 @@ AxisInfo AxisInfo::Unknown(const Type& type) {
 }
 
 AxisInfoAnalysis AxisInfoAnalysis::Run(const vm::Function& fn, const ArgumentFacts& facts, const RangeAnalysis& ranges,
-                                       Overflow overflow) {
-  AxisDataflow dataflow(fn, facts, ranges, overflow);
+                                       Trust trust) {
+  AxisDataflow dataflow(fn, facts, ranges, trust);
   dataflow.Solve();
   const std::vector<std::optional<AxisInfo>> found = std::move(dataflow).TakeFacts();
   AxisInfoAnalysis analysis;
@@ -153,8 +153,8 @@ AxisInfoAnalysis AxisInfoAnalysis::Run(const vm::Function& fn, const ArgumentFac
   return analysis;
 }
 
-AxisInfoAnalysis AxisInfoAnalysis::Run(const vm::Function& fn, const ArgumentFacts& facts, Overflow overflow) {
-  return Run(fn, facts, RangeAnalysis::Run(fn, facts), overflow);
+AxisInfoAnalysis AxisInfoAnalysis::Run(const vm::Function& fn, const ArgumentFacts& facts, Trust trust) {
+  return Run(fn, facts, RangeAnalysis::Run(fn, facts), trust);
 }
 
 AxisInfo AxisInfoAnalysis::OfDescriptorAccess(const vm::Function& fn, const Operation& op) const {

@@ -45,10 +45,14 @@
 
 namespace trivet::jit {
 
-// Whether integer overflow is reckoned with.
-enum class Overflow : uint8_t {
-  kWraps,    // as the bytecode defines it: all claims hold for all arguments. Code relies on this one.
-  kIgnored,  // additions don't wrap, divisors aren't zero, dividends not negative. Good for choosing layouts only.
+// What is taken on trust beyond hints and assumes.
+enum class Trust : uint8_t {
+  kNothing,  // all claims hold for all arguments
+  // The dividend of a remainder is not negative, and its divisor not zero. `(pid * 64 + arange) % n` then has runs, though the
+  // product might wrap. A claim is wrong only where a run begins at a negative multiple of the divisor.
+  kRemainders,
+  // Also: nothing wraps, and dividends of quotients aren't negative. Good for choosing layouts; no code may rely on it.
+  kArithmetic,
 };
 
 struct AxisInfo {
@@ -90,9 +94,9 @@ class AxisInfoAnalysis {
   // Facts of helper functions' parameters are unknown, unless `facts` has them: inline first. `ranges` must be of this
   // function and these facts.
   static AxisInfoAnalysis Run(const vm::Function& fn, const ArgumentFacts& facts, const RangeAnalysis& ranges,
-                              Overflow overflow = Overflow::kWraps);
+                              Trust trust = Trust::kNothing);
   static AxisInfoAnalysis Run(const vm::Function& fn, const ArgumentFacts& facts,
-                              Overflow overflow = Overflow::kWraps);
+                              Trust trust = Trust::kNothing);
 
   const AxisInfo& Get(ValueId value) const { return infos_[value.index()]; }
   // Of a desc_load, desc_store or desc_reduce: the info of the block it touches, as of a block pointer there.

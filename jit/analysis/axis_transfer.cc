@@ -82,9 +82,11 @@ class Transfer {
   const Type& arg_type(int i) const { return in_.fn.type(in_.op.operand(i)); }
   int rank() const { return result_.rank(); }
   int64_t extent(int axis) const { return type_.rank() == 0 ? 1 : type_.dim(axis); }
-  bool ignores_overflow() const { return in_.overflow == Overflow::kIgnored; }
-  bool IsNonNegative(int i) const { return ignores_overflow() || in_.ranges.IsNonNegative(in_.op.operand(i)); }
-  bool IsNonZero(int i) const { return ignores_overflow() || in_.ranges.IsNonZero(in_.op.operand(i)); }
+  // Operand `i` is not negative, not zero; or is trusted not to be, from this degree of trust on.
+  bool IsNonNegative(int i, Trust from) const {
+    return in_.trust >= from || in_.ranges.IsNonNegative(in_.op.operand(i));
+  }
+  bool IsNonZero(int i, Trust from) const { return in_.trust >= from || in_.ranges.IsNonZero(in_.op.operand(i)); }
   void Raise(AxisInfo::PerAxis& of, int axis, int64_t to) { of[At(axis)] = std::max(of[At(axis)], to); }
   // As operand `i` in all respects; another type or numbers of another width keep no constant.
   void Copy(int i) {
@@ -149,7 +151,7 @@ void Transfer::Divide() {
   const AxisInfo &a = arg(0), &b = arg(1);
   for (int axis = 0; axis < rank(); ++axis) {
     int64_t run = 1;
-    if (IsNonNegative(0)) {
+    if (IsNonNegative(0, Trust::kArithmetic)) {
       run = std::min({CarryFreeRun(a, axis, type_), b.constancy[At(axis)], b.DivisibilityAt(axis, 1)});
     }
     Raise(result_.constancy, axis, run);
@@ -162,11 +164,11 @@ void Transfer::Divide() {
 // The same runs: the first element has a remainder that is a multiple of K and at most divisor - K.
 void Transfer::Remainder() {
   ElementwiseConstancy();
-  if (!IsNonZero(1)) return;  // the remainder may be all ones
+  if (!IsNonZero(1, Trust::kRemainders)) return;  // the remainder may be all ones
   const AxisInfo &a = arg(0), &b = arg(1);
   for (int axis = 0; axis < rank(); ++axis) {
     int64_t run = 1;
-    if (IsNonNegative(0)) {
+    if (IsNonNegative(0, Trust::kRemainders)) {
       run = std::min({CarryFreeRun(a, axis, type_), b.constancy[At(axis)], b.DivisibilityAt(axis, 1)});
     }
     result_.contiguity[At(axis)] = run;
@@ -273,9 +275,9 @@ void Transfer::Select() {
 }
 
 // An integer as one of more bits: runs that may wrap in the narrow type are cut to those that can't.
-AxisInfo Widened(AxisInfo info, const Type& from, Overflow overflow) {
+AxisInfo Widened(AxisInfo info, const Type& from, Trust trust) {
   info.constant.reset();
-  if (overflow == Overflow::kIgnored) return info;
+  if (trust == Trust::kArithmetic) return info;
   for (int axis = 0; axis < info.rank(); ++axis) {
     const int64_t run = CarryFreeRun(info, axis, from);
     info.divisibility[At(axis)] = info.DivisibilityAt(axis, run);
@@ -290,7 +292,7 @@ void Transfer::Cast() {
   ElementwiseConstancy();
   if (!from.is_integer() || !type_.is_integer() || type_.is_bool()) return;
   if (vm::InfoOf(from.dtype()).bits < vm::InfoOf(type_.dtype()).bits) {
-    result_ = Widened(arg(0), from, in_.overflow);
+    result_ = Widened(arg(0), from, in_.trust);
   } else {
     Copy(0);  // claims are modulo a power of two already
   }
@@ -302,7 +304,7 @@ void Transfer::AddPtr() {
   const Type& offset_type = arg_type(vm::AddPtrOp::In::offset);
   const AxisInfo& ptr = arg(vm::AddPtrOp::In::ptr);
   AxisInfo offset = arg(vm::AddPtrOp::In::offset);
-  if (vm::InfoOf(offset_type.dtype()).bits < 64) offset = Widened(offset, offset_type, in_.overflow);
+  if (vm::InfoOf(offset_type.dtype()).bits < 64) offset = Widened(offset, offset_type, in_.trust);
   for (int axis = 0; axis < rank(); ++axis) {
     const int64_t run = std::max(std::min(ptr.contiguity[At(axis)], offset.constancy[At(axis)]),
                                  std::min(ptr.constancy[At(axis)], offset.contiguity[At(axis)]));

@@ -12,7 +12,7 @@ struct AxisTransferInput {
   const vm::Function& fn;
   const vm::Operation& op;
   const RangeAnalysis& ranges;
-  Overflow overflow;
+  Trust trust;
   // Of the operands; Unknown of an empty type where an optional one is absent.
   absl::Span<const AxisInfo> operands;
 };

@@ -34,7 +34,8 @@ Runs passes (docs/passes.md) over tile bytecode and prints the result in the tex
   --remarks             says what the passes decided, on standard error
   --time                prints time and counters of each pass on standard error
   --loc                 prints locations
-  --analysis            prints what the analyses find about each value instead, without running a pass
+  --analysis[=TRUST]    prints what the analyses find about each value instead, without running a pass. TRUST: nothing
+                        (default), remainders, arithmetic (jit/analysis/axis_info.h)
   --list                prints the default pipeline, one pass a line
   --markdown            prints docs/passes.md
   --help                this text
@@ -52,6 +53,7 @@ struct Options {
   bool time = false;
   bool locations = false;
   bool analysis = false;
+  Trust trust = Trust::kNothing;
 };
 
 void Show(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -89,12 +91,12 @@ absl::Status AddFact(const vm::Module& module, absl::string_view text, ArgumentF
 }
 
 // A line for each value that the analyses know something about.
-std::string DescribeValues(const vm::Module& module, const ArgumentFacts& kernel_facts) {
+std::string DescribeValues(const vm::Module& module, const ArgumentFacts& kernel_facts, Trust trust) {
   std::string text;
   for (const vm::Function& fn : module.functions) {
     const ArgumentFacts facts = fn.is_kernel ? kernel_facts : ArgumentFacts();
     const RangeAnalysis ranges = RangeAnalysis::Run(fn, facts);
-    const AxisInfoAnalysis axes = AxisInfoAnalysis::Run(fn, facts, ranges);
+    const AxisInfoAnalysis axes = AxisInfoAnalysis::Run(fn, facts, ranges, trust);
     const vm::ValueNames names(fn);
     absl::StrAppend(&text, "@", fn.name, "\n");
     for (uint32_t i = 0; i < fn.num_values(); ++i) {
@@ -136,7 +138,7 @@ absl::Status Optimise(Options options) {
     TRIVET_RETURN_IF_ERROR(AddFact(module, fact, &options.pass_options.facts));
   }
   if (options.analysis) {
-    Show(DescribeValues(module, options.pass_options.facts));
+    Show(DescribeValues(module, options.pass_options.facts, options.trust));
     return absl::OkStatus();
   }
   PassPipeline pipeline = PassPipeline::Default();
@@ -175,8 +177,10 @@ absl::Status ReadArgument(absl::string_view arg, Options* options) {
     options->time = true;
   } else if (arg == "--loc") {
     options->locations = true;
-  } else if (arg == "--analysis") {
+  } else if (name == "--analysis") {
     options->analysis = true;
+    if (value == "remainders") options->trust = Trust::kRemainders;
+    if (value == "arithmetic") options->trust = Trust::kArithmetic;
   } else if (arg.size() > 1 && arg[0] == '-') {
     return absl::InvalidArgumentError(absl::StrCat("option ", arg, " is not known; see trivet-opt --help"));
   } else if (!options->input.empty()) {

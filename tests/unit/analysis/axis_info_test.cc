@@ -16,10 +16,10 @@ using ::testing::HasSubstr;
 // A function and what is found about it.
 class Analyzed {
  public:
-  explicit Analyzed(absl::string_view text, const ArgumentFacts& facts = {}, Overflow overflow = Overflow::kWraps)
+  explicit Analyzed(absl::string_view text, const ArgumentFacts& facts = {}, Trust trust = Trust::kNothing)
       : module_(Parsed(text)),
         ranges_(RangeAnalysis::Run(fn(), facts)),
-        axes_(AxisInfoAnalysis::Run(fn(), facts, ranges_, overflow)) {}
+        axes_(AxisInfoAnalysis::Run(fn(), facts, ranges_, trust)) {}
 
   const vm::Function& fn() const { return module_.functions[0]; }
   ValueId Named(absl::string_view name) const {
@@ -133,7 +133,7 @@ TEST(AxisInfoTest, LayoutsMayIgnoreOverflow) {
 }
 )";
   EXPECT_THAT(Analyzed(kText)["p"].contiguity, ElementsAre(1));
-  EXPECT_THAT(Analyzed(kText, {}, Overflow::kIgnored)["p"].contiguity, ElementsAre(64));
+  EXPECT_THAT(Analyzed(kText, {}, Trust::kArithmetic)["p"].contiguity, ElementsAre(64));
 }
 
 // Rows that wrap around at M, as in the matmul tutorial.
@@ -158,7 +158,7 @@ TEST(AxisInfoTest, RemainderKeepsRunsIfTheDivisorIsPositive) {
   EXPECT_THAT(positive["row"].constancy, ElementsAre(16));
   EXPECT_THAT(positive["may_be_negative"].contiguity, ElementsAre(1)) << "pid * 64 may wrap";
   EXPECT_THAT(Analyzed(kText, {{MultipleOf(16)}})["r"].contiguity, ElementsAre(1)) << "the divisor may be 0";
-  EXPECT_THAT(Analyzed(kText, {{MultipleOf(16)}}, Overflow::kIgnored)["may_be_negative"].contiguity, ElementsAre(16));
+  EXPECT_THAT(Analyzed(kText, {{MultipleOf(16)}}, Trust::kRemainders)["may_be_negative"].contiguity, ElementsAre(16));
 }
 
 // Every predicate against a bound that is a multiple of 4: which masks come in groups of four.
