@@ -52,6 +52,7 @@ class Canonicaliser {
     Walk(fn_.body, /*in_while_condition=*/false);
     std::vector<OpId>& ops = fn_.region(fn_.body).ops;
     ops.insert(ops.begin(), constants.begin(), constants.end());
+    cx_.Count("simplified", simplified_);
     return changes_ > 0 || !constants.empty();
   }
 
@@ -89,7 +90,7 @@ class Canonicaliser {
       default:
         if (Simplify(id)) {
           ++changes_;
-          cx_.Count("simplified");
+          ++simplified_;
           return Flow::kGoesOn;
         }
         break;
@@ -411,6 +412,7 @@ class Canonicaliser {
   std::vector<OpId> defining_;
   std::vector<OpId>* ops_ = nullptr;  // where new ops go
   int64_t changes_ = 0;
+  int64_t simplified_ = 0;
 };
 
 }  // namespace
