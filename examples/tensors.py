@@ -1,10 +1,11 @@
 """What the examples share on the host side: tensors that are PyTorch's or NumPy's, and how a result is judged.
 
-A host function takes either kind and answers in kind. ``make()`` of an example builds its inputs with ``tensor()``,
+With TRIVET_DEVICE=cuda they are PyTorch's on the GPU. A host function takes any kind and answers in kind. ``make()`` of an example builds its inputs with ``tensor()``,
 which gives torch CPU tensors where PyTorch is installed and NumPy arrays otherwise; the same library then computes
 what is to be expected.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ try:
 except ImportError:
     torch = None
 
-Tensor = Any  # a torch.Tensor on the CPU, or a numpy.ndarray
+Tensor = Any  # a torch.Tensor, or a numpy.ndarray
+DEVICE = os.environ.get("TRIVET_DEVICE", "cpu")
 
 
 def reference_library() -> str:
@@ -24,8 +26,8 @@ def reference_library() -> str:
 
 
 def tensor(array: np.ndarray) -> Tensor:
-    """``array`` as a torch tensor that shares its memory; itself if PyTorch isn't there."""
-    return array if torch is None else torch.from_numpy(array)
+    """``array`` as a torch tensor (on the CPU it shares its memory); itself if PyTorch isn't there."""
+    return array if torch is None else torch.from_numpy(array).to(DEVICE)
 
 
 def normal(shape: tuple[int, ...], dtype: str = "float32", seed: int = 0) -> Tensor:
@@ -37,14 +39,14 @@ def empty(like: Tensor, shape: tuple[int, ...], dtype: str) -> Tensor:
     """An uninitialised tensor of the kind of ``like``."""
     if isinstance(like, np.ndarray):
         return np.empty(shape, dtype)
-    return torch.empty(shape, dtype=getattr(torch, dtype))
+    return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
 
 
 def zeros(like: Tensor, shape: tuple[int, ...], dtype: str) -> Tensor:
     """A tensor of zeros of the kind of ``like``."""
     if isinstance(like, np.ndarray):
         return np.zeros(shape, dtype)
-    return torch.zeros(shape, dtype=getattr(torch, dtype))
+    return torch.zeros(shape, dtype=getattr(torch, dtype), device=like.device)
 
 
 def dtype_name(x: Tensor) -> str:
