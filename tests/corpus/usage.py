@@ -13,7 +13,15 @@ from typing import Any
 
 POINTER, INTEGER = "pointer", "integer"
 
-_MEMORY = {"load", "store", "make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"}
+_MEMORY = {
+    "load",
+    "store",
+    "make_block_ptr",
+    "make_tensor_descriptor",
+    "_experimental_make_tensor_descriptor",
+    "_experimental_descriptor_load",
+    "_experimental_descriptor_store",
+}
 _INTEGER_ONLY = (ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift)
 _SAME_KIND = {"multiple_of", "max_contiguous", "max_constancy", "advance", "broadcast_to", "expand_dims", "reshape", "trans",
               "view", "where", "minimum", "maximum", "cast", "to", "sum", "max", "min", "cdiv", "broadcast", "cumsum", "abs"}  # fmt: skip
