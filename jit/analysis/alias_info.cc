@@ -18,9 +18,7 @@ class AliasDataflow : public ForwardDataflow<AliasInfo> {
 
  protected:
   // Numbers have no base; addresses made of them are of unknown origin (see Transfer).
-  AliasInfo Unknown(const Type& type) const override {
-    return type.is_number() ? AliasInfo() : AliasInfo::Unknown();
-  }
+  AliasInfo Unknown(const Type& type) const override { return type.is_number() ? AliasInfo() : AliasInfo::Unknown(); }
   AliasInfo Parameter(size_t index) const override {
     if (fn().type(fn().params()[index]).is_number()) return {};
     if (index >= AliasInfo::kMaxParameters) return AliasInfo::Unknown();

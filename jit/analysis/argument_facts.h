@@ -1,5 +1,5 @@
-// What a launch promises about the arguments of a kernel, one row a parameter. Code compiled under such promises is only
-// launched with arguments that keep them: they are part of the cache key (docs: "shape key").
+// What a launch promises about the arguments of a kernel, one row a parameter. Code compiled under such promises is
+// only launched with arguments that keep them: they are part of the cache key (docs: "shape key").
 #pragma once
 
 #include <cstdint>

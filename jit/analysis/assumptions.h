@@ -38,7 +38,7 @@ class Assumptions {
   bool MayNotComplete(OpId id) const;
 
   const vm::Function& fn_;
-  std::vector<Place> places_;       // by value
+  std::vector<Place> places_;   // by value
   std::vector<OpId> defining_;  // by value; none for parameters
   std::vector<absl::InlinedVector<Assumption, 1>> by_value_;
 };

@@ -147,8 +147,7 @@ AxisInfoAnalysis AxisInfoAnalysis::Run(const vm::Function& fn, const ArgumentFac
   AxisInfoAnalysis analysis;
   analysis.infos_.reserve(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
-    analysis.infos_.push_back(found[i] ? *found[i]
-                                       : AxisInfo::Unknown(fn.type(ValueId(static_cast<uint32_t>(i)))));
+    analysis.infos_.push_back(found[i] ? *found[i] : AxisInfo::Unknown(fn.type(ValueId(static_cast<uint32_t>(i)))));
   }
   return analysis;
 }

@@ -1,5 +1,5 @@
-// Axis info: how a value varies along each axis of its tile. It decides how wide loads and stores may be, which axis the
-// threads of a warp should follow, and how many lanes share a mask.
+// Axis info: how a value varies along each axis of its tile. It decides how wide loads and stores may be, which axis
+// the threads of a warp should follow, and how many lanes share a mask.
 //
 // Along one axis, all other indices fixed, cut the tile into aligned runs:
 //
@@ -7,9 +7,9 @@
 //   divisibility D   the first value of each run of C elements is a multiple of D
 //   constancy K      within each run of K elements all values are equal
 //
-// All three are powers of two; C and K divide the extent. For pointers "one" is one element of the pointee, and D counts
-// bytes. A scalar has one axis of extent 1. Each claim stands alone, holds for all values of the other indices, and is
-// modulo 2^width of the type. Example, with %n a multiple of 16 and %x_ptr aligned to 16 bytes:
+// All three are powers of two; C and K divide the extent. For pointers "one" is one element of the pointee, and D
+// counts bytes. A scalar has one axis of extent 1. Each claim stands alone, holds for all values of the other indices,
+// and is modulo 2^width of the type. Example, with %n a multiple of 16 and %x_ptr aligned to 16 bytes:
 //
 //                                            C    D       K
 //   %pid  = program_id axis=0                1    1       1
@@ -48,8 +48,8 @@ namespace trivet::jit {
 // What is taken on trust beyond hints and assumes.
 enum class Trust : uint8_t {
   kNothing,  // all claims hold for all arguments
-  // The dividend of a remainder is not negative, and its divisor not zero. `(pid * 64 + arange) % n` then has runs, though the
-  // product might wrap. A claim is wrong only where a run begins at a negative multiple of the divisor.
+  // The dividend of a remainder is not negative, and its divisor not zero. `(pid * 64 + arange) % n` then has runs,
+  // though the product might wrap. A claim is wrong only where a run begins at a negative multiple of the divisor.
   kRemainders,
   // Also: nothing wraps, and dividends of quotients aren't negative. Good for choosing layouts; no code may rely on it.
   kArithmetic,
@@ -95,8 +95,7 @@ class AxisInfoAnalysis {
   // function and these facts.
   static AxisInfoAnalysis Run(const vm::Function& fn, const ArgumentFacts& facts, const RangeAnalysis& ranges,
                               Trust trust = Trust::kNothing);
-  static AxisInfoAnalysis Run(const vm::Function& fn, const ArgumentFacts& facts,
-                              Trust trust = Trust::kNothing);
+  static AxisInfoAnalysis Run(const vm::Function& fn, const ArgumentFacts& facts, Trust trust = Trust::kNothing);
 
   const AxisInfo& Get(ValueId value) const { return infos_[value.index()]; }
   // Of a desc_load, desc_store or desc_reduce: the info of the block it touches, as of a block pointer there.

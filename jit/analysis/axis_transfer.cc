@@ -243,8 +243,8 @@ void Transfer::MinMax() {
   DivisibilityOfEveryElement(std::min(arg(0).DivisibilityOfAll(), arg(1).DivisibilityOfAll()));
 }
 
-// run < bound, where the run begins at a multiple of K and the bound is one: the bound does not lie inside, so the run is
-// all below or all not. The same for >=, and with sides swapped for > and <=.
+// run < bound, where the run begins at a multiple of K and the bound is one: the bound does not lie inside, so the run
+// is all below or all not. The same for >=, and with sides swapped for > and <=.
 void Transfer::Compare() {
   ElementwiseConstancy();
   const auto predicate = in_.op.enum_attr<CmpPredicate>(vm::CmpIOp::At::predicate);
@@ -460,13 +460,12 @@ void Transfer::Slice() {
     const int64_t run = std::min(x.contiguity[At(axis)], most);
     result_.contiguity[At(axis)] = run;
     result_.divisibility[At(axis)] = x.DivisibilityAt(axis, run);
-    result_.constancy[At(axis)] =
-        x.constant ? PowerOfTwoIn(extent(axis)) : std::min(x.constancy[At(axis)], most);
+    result_.constancy[At(axis)] = x.constant ? PowerOfTwoIn(extent(axis)) : std::min(x.constancy[At(axis)], most);
   }
 }
 
-// The author's promise, taken on trust. The three kinds belong together, so a multiple is one of the run's first element
-// even if the contiguity is only promised further on.
+// The author's promise, taken on trust. The three kinds belong together, so a multiple is one of the run's first
+// element even if the contiguity is only promised further on.
 void Transfer::Hint() {
   Copy(0);
   const std::vector<int64_t>& values = in_.op.ints_attr(vm::HintOp::At::values);

@@ -1,5 +1,5 @@
-// How each op turns the axis info of its operands into that of its results. axis_info.h has the definitions; each function
-// here says above its body why the claim holds.
+// How each op turns the axis info of its operands into that of its results. axis_info.h has the definitions; each
+// function here says above its body why the claim holds.
 #pragma once
 
 #include "absl/types/span.h"

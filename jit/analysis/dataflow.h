@@ -1,7 +1,7 @@
 // Forward dataflow over one function: what is known about each value, from arguments to results, through loops.
 //
-// The walk is optimistic. A carried value of a loop begins as its initial value, the body is walked, what the body yields
-// is joined in, and the body is walked again until nothing changes:
+// The walk is optimistic. A carried value of a loop begins as its initial value, the body is walked, what the body
+// yields is joined in, and the body is walked again until nothing changes:
 //
 //   %r = for 0, %n, 16, %x {        round 1   %i: {0}            %a: facts of %x
 //   ^(%i: i32, %a: i32):            round 2   %i: {0} or 16 ..   %a: facts of %x joined with those of %a + 32

@@ -1,7 +1,7 @@
 // Ranges: between which numbers an integer value, or every element of a tile, lies.
 //
-// A range is closed, [lo, hi], in the numbers that the value's type holds; u64 values above 2^63 - 1 have no other range
-// than the full one. Whatever may wrap gives the full range of the type:
+// A range is closed, [lo, hi], in the numbers that the value's type holds; u64 values above 2^63 - 1 have no other
+// range than the full one. Whatever may wrap gives the full range of the type:
 //
 //   %pid = program_id axis=0         [0, 2^31 - 1]
 //   %o   = arange start=0 end=128    [0, 127]

@@ -1,15 +1,17 @@
-// canonicalise: folds constants, applies identities that keep every bit, and resolves branches and loops that are decided.
+// canonicalise: folds constants, applies identities that keep every bit, and resolves branches and loops that are
+// decided.
 //
-// Before: any level. After: the same; commutative integer ops have their constant on the right. Keeps: every bit of every result,
-// every effect and its order. Rules go towards fewer and cheaper ops only, so one walk in program order suffices:
+// Before: any level. After: the same; commutative integer ops have their constant on the right. Keeps: every bit of
+// every result, every effect and its order. Rules go towards fewer and cheaper ops only, so one walk in program order
+// suffices:
 //
 //   constants      elementwise integer ops on constants; whatever ranges and launch facts leave one value for
-//   identities     x + 0, x - 0, x * 1, x * 0, x / 1, x & x, x | 0, x << 0, min(x, x), select(c, x, x), casts and reshapes there
-//                  and back; none on floats, where x + 0 and x * 1 may change a bit
+//   identities     x + 0, x - 0, x * 1, x * 0, x / 1, x & x, x | 0, x << 0, min(x, x), select(c, x, x), casts and
+//                  reshapes there and back; none on floats, where x + 0 and x * 1 may change a bit
 //   shape          splat, broadcast, expand_dims, reshape, trans of a constant or of what a splat made; trans of trans
 //   branches       an `if` whose condition is known is replaced by that side
-//   loops          a `for` that never runs is its initial values, one that runs once is its body; a carried value that always stays
-//                  what it was is its initial value
+//   loops          a `for` that never runs is its initial values, one that runs once is its body; a carried value that
+//                  always stays what it was is its initial value
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -30,8 +32,8 @@ using vm::Operation;
 using vm::Type;
 
 bool IsCommutative(Op op) {
-  return op == Op::kAddI || op == Op::kMulI || op == Op::kAndI || op == Op::kOrI || op == Op::kXorI || op == Op::kMinI ||
-         op == Op::kMaxI;
+  return op == Op::kAddI || op == Op::kMulI || op == Op::kAndI || op == Op::kOrI || op == Op::kXorI ||
+         op == Op::kMinI || op == Op::kMaxI;
 }
 
 class Canonicaliser {
@@ -284,7 +286,8 @@ class Canonicaliser {
       return false;
     }
     if (op.opcode == Op::kTrans) return TransIdentity(id, *inner);
-    if (op.opcode == Op::kReshape && inner->opcode == Op::kReshape && !inner->bool_attr(vm::ReshapeOp::At::allow_reorder)) {
+    if (op.opcode == Op::kReshape && inner->opcode == Op::kReshape &&
+        !inner->bool_attr(vm::ReshapeOp::At::allow_reorder)) {
       const ValueId origin = replacements_.Of(inner->operand(0));
       if (fn_.type(origin) == fn_.type(op.result())) return ReplaceBy(id, origin);
       op.operands[0] = origin;
@@ -315,8 +318,8 @@ class Canonicaliser {
 
   // --- Control flow.
 
-  // The ops of one side instead of the `if`. If the side leaves (break, return), so does the region around it; in the first region of a
-  // while that can't be said, and nothing happens.
+  // The ops of one side instead of the `if`. If the side leaves (break, return), so does the region around it; in the
+  // first region of a while that can't be said, and nothing happens.
   std::optional<Flow> TakeSide(OpId id, size_t side, bool in_while_condition, std::vector<OpId>& ops) {
     const Operation branch = fn_.op(id);
     const std::vector<OpId> inside = fn_.region(branch.regions[side]).ops;
@@ -392,7 +395,8 @@ class Canonicaliser {
   bool ExitsPass(RegionId region, size_t i, ValueId param, ValueId init) const {
     for (OpId id : fn_.region(region).ops) {
       const Operation& op = fn_.op(id);
-      if ((op.opcode == Op::kBreak || op.opcode == Op::kContinue) && !IsOneOf(op.operands[i], param, init)) return false;
+      if ((op.opcode == Op::kBreak || op.opcode == Op::kContinue) && !IsOneOf(op.operands[i], param, init))
+        return false;
       if (op.opcode != Op::kIf) continue;
       for (RegionId inner : op.regions) {
         if (!ExitsPass(inner, i, param, init)) return false;

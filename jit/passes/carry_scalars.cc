@@ -10,8 +10,9 @@
 //   }                                          yield %o.1
 //                                            }
 //
-// A tile of pointers takes registers in every thread all through the loop; the sum of an unchanging tile and a scalar is an address
-// that combine-addressing and the memory ops make for free. Loops with break or continue stay as they are.
+// A tile of pointers takes registers in every thread all through the loop; the sum of an unchanging tile and a scalar
+// is an address that combine-addressing and the memory ops make for free. Loops with break or continue stay as they
+// are.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -65,7 +66,8 @@ class Carrier {
     return id.is_none() ? nullptr : &fn_.op(id);
   }
 
-  // The repeated distance by which slot `slot` moves in each iteration: an operand of addptr or addi that is a splat or a constant.
+  // The repeated distance by which slot `slot` moves in each iteration: an operand of addptr or addi that is a splat or
+  // a constant.
   std::optional<ValueId> DistanceOf(OpId loop, size_t slot) const {
     const vm::Region& body = fn_.region(fn_.op(loop).regions[0]);
     const ValueId param = body.params[slot + 1];
@@ -111,8 +113,8 @@ class Carrier {
     fn_.op(sum).results[0] = moving.value;
   }
 
-  // Gives slot `slot` to an offset. The old parameter becomes a sum at the top of the body; the old result is to become the sum that
-  // is given back. Initial values go to `region`.
+  // Gives slot `slot` to an offset. The old parameter becomes a sum at the top of the body; the old result is to become
+  // the sum that is given back. Initial values go to `region`.
   Moving CarryOffset(OpId loop, size_t slot, ValueId distance, RegionId region) {
     vm::Builder builder(&fn_, region);
     builder.set_location(fn_.op(loop).location);
@@ -150,7 +152,8 @@ class Carrier {
   ValueId ElementAs(const Type& type, ValueId repeated, vm::Builder& builder) {
     const Operation op = *DefiningOp(repeated);
     const Type scalar = fn_.type(repeated).AsScalar();
-    const ValueId element = op.opcode == Op::kSplat ? op.operand(0) : builder.Create1(Op::kConstant, {}, scalar, op.attrs);
+    const ValueId element =
+        op.opcode == Op::kSplat ? op.operand(0) : builder.Create1(Op::kConstant, {}, scalar, op.attrs);
     return scalar == type ? element : builder.Create1(Op::kCast, {element}, type);
   }
 

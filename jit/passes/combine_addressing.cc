@@ -1,14 +1,16 @@
 // combine-addressing: moves arithmetic from tiles to the scalars or smaller tiles that they repeat.
 //
-// Before: any level. After: the same. Keeps: every bit. An elementwise op on repeated elements is the repetition of the op:
+// Before: any level. After: the same. Keeps: every bit. An elementwise op on repeated elements is the repetition of the
+// op:
 //
 //   addi splat(a), splat(b)                       splat(addi a, b)
 //   muli broadcast(x), splat(s)                   broadcast(muli x, splat'(s))     splat' of the smaller shape
 //   addptr (addptr splat(p), x), splat(b)         addptr splat(addptr p, b), x     the tile is added to once
-//   addi (addi x, splat(a)), splat(b)             addi x, splat(addi a, b)         integers wrap, so any order is the same
+//   addi (addi x, splat(a)), splat(b)             addi x, splat(addi a, b)         integers wrap, so any order is the
+//   same
 //
-// What is moved is what address arithmetic is made of: integers and pointers; floats only where all operands repeat. The ops on tiles
-// that are no longer used are left to dce.
+// What is moved is what address arithmetic is made of: integers and pointers; floats only where all operands repeat.
+// The ops on tiles that are no longer used are left to dce.
 #include <optional>
 #include <utility>
 #include <vector>

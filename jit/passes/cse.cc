@@ -1,7 +1,7 @@
 // cse: computes equal pure expressions once: same op, operands, attributes and result types. The first one stays.
 //
-// Before: any level. After: the same. Keeps: loads and everything with effects; ops with regions (reductions) as they are. A value
-// is shared with the regions inside the one that defines it, never with regions beside it.
+// Before: any level. After: the same. Keeps: loads and everything with effects; ops with regions (reductions) as they
+// are. A value is shared with the regions inside the one that defines it, never with regions beside it.
 #include <algorithm>
 #include <variant>
 #include <vector>

@@ -1,7 +1,8 @@
 // dce: removes ops whose results nobody uses, and carried values and results of loops and branches that nobody reads.
 //
-// Before: any level. After: the same. Keeps: writes, atomics, barriers, output, calls, volatile loads, `while` loops (they may not
-// end) and `for` loops whose step may be 0 (they may trap). Plain loads go, and with them a trap that an address outside would be.
+// Before: any level. After: the same. Keeps: writes, atomics, barriers, output, calls, volatile loads, `while` loops
+// (they may not end) and `for` loops whose step may be 0 (they may trap). Plain loads go, and with them a trap that an
+// address outside would be.
 #include <vector>
 
 #include "jit/passes/pass.h"
@@ -25,9 +26,9 @@ void EraseSlots(Vector& values, size_t first, const std::vector<bool>& keep) {
   values.resize(out);
 }
 
-// Marks from what has effects, backwards. Values that a loop carries are marked by slot: slot i of a `for` is its i-th initial value,
-// parameter, yielded value and result together. A `while` has slots of two kinds: what goes round into the first region, and what
-// the condition passes on to the second region and the results.
+// Marks from what has effects, backwards. Values that a loop carries are marked by slot: slot i of a `for` is its i-th
+// initial value, parameter, yielded value and result together. A `while` has slots of two kinds: what goes round into
+// the first region, and what the condition passes on to the second region and the results.
 class DeadCode {
  public:
   DeadCode(Function& fn, PassContext& cx)

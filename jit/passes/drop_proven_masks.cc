@@ -1,7 +1,7 @@
 // drop-proven-masks: removes the mask of an access, assert or histogram that holds for every element.
 //
-// Before: any level. After: the same. Keeps: number, order and addresses of memory accesses. Ranges decide; what a load would have
-// given elsewhere goes with its mask.
+// Before: any level. After: the same. Keeps: number, order and addresses of memory accesses. Ranges decide; what a load
+// would have given elsewhere goes with its mask.
 #include "jit/passes/pass.h"
 
 namespace trivet::jit {

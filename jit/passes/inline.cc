@@ -8,8 +8,8 @@
 //   %b = ..                              ->      %b = ..
 //   return %b                                    yield %b }
 //
-// If both sides of a branch may go on, what follows is copied to both; kMaxCopiedOps bounds that. A call stays, with a remark, where
-// the helper returns from inside a loop: lowering makes control flow of it.
+// If both sides of a branch may go on, what follows is copied to both; kMaxCopiedOps bounds that. A call stays, with a
+// remark, where the helper returns from inside a loop: lowering makes control flow of it.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -93,8 +93,8 @@ class Inliner {
     return true;
   }
 
-  // Copies the helper's code from op `index` of `region` on, through the branches around it, up to a return, whose values become
-  // `results`. False if that gets too long.
+  // Copies the helper's code from op `index` of `region` on, through the branches around it, up to a return, whose
+  // values become `results`. False if that gets too long.
   bool Emit(const Function& helper, RegionId region, size_t index, std::vector<Frame> frames, ValueMap values,
             std::vector<OpId>& body, std::vector<ValueId>& results) {
     const auto mapped = [&](ValueId value) {

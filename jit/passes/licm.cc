@@ -1,9 +1,9 @@
 // licm: moves what a loop computes alike in each iteration before the loop.
 //
-// Before: any level. After: the same. Keeps: what runs, runs no more often. Pure ops directly in a loop move if their operands come
-// from outside, but those that may trap (gather, extract) stay. A load moves only if it would have run anyway (the loop runs at
-// least once, and nothing before the load may leave the iteration), if it is not volatile, and if nothing in the loop writes to what
-// it may read.
+// Before: any level. After: the same. Keeps: what runs, runs no more often. Pure ops directly in a loop move if their
+// operands come from outside, but those that may trap (gather, extract) stay. A load moves only if it would have run
+// anyway (the loop runs at least once, and nothing before the load may leave the iteration), if it is not volatile, and
+// if nothing in the loop writes to what it may read.
 #include <vector>
 
 #include "jit/passes/pass.h"
@@ -28,8 +28,8 @@ class Hoister {
   }
 
  private:
-  // Notes how many loops are around each value, and hoists out of the inner loops first: what they give up may then leave the
-  // loops around.
+  // Notes how many loops are around each value, and hoists out of the inner loops first: what they give up may then
+  // leave the loops around.
   void Walk(RegionId region, int depth) {
     std::vector<OpId> ops;
     const std::vector<OpId> old_ops = fn_.region(region).ops;

@@ -125,7 +125,8 @@ void KeepOnlyReachable(vm::Module& module, FunctionId kernel) {
     is_reachable[at] = true;
     const vm::Function& fn = module.functions[at];
     fn.ForEachOp([&](OpId op) {
-      if (fn.op(op).opcode == vm::Op::kCall) todo.push_back(static_cast<size_t>(fn.op(op).int_attr(vm::CallOp::At::callee)));
+      if (fn.op(op).opcode == vm::Op::kCall)
+        todo.push_back(static_cast<size_t>(fn.op(op).int_attr(vm::CallOp::At::callee)));
     });
   }
   std::vector<int64_t> new_index(module.functions.size());

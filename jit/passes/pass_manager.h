@@ -18,11 +18,11 @@
 namespace trivet::jit {
 
 struct PassOptions {
-  ArgumentFacts facts;                    // about the arguments of kernels
-  std::vector<std::string> dump_after;    // names of passes, or "all"
-  std::string stop_after;                 // a pass: ends after the last run of it in the pipeline. Empty: runs all
-  int stop_at = -1;                       // ends after so many passes; -1: runs all
-  bool verify = true;                     // after each pass that changed something
+  ArgumentFacts facts;                  // about the arguments of kernels
+  std::vector<std::string> dump_after;  // names of passes, or "all"
+  std::string stop_after;               // a pass: ends after the last run of it in the pipeline. Empty: runs all
+  int stop_at = -1;                     // ends after so many passes; -1: runs all
+  bool verify = true;                   // after each pass that changed something
   bool collect_remarks = false;
   // Gets each dump: a legal .tvt whose first line is a comment that names the pass. Null: standard error.
   std::function<void(absl::string_view)> dump;
@@ -51,16 +51,16 @@ class PassPipeline {
   static absl::StatusOr<PassPipeline> FromNames(absl::string_view names);
 
   const std::vector<const PassInfo*>& passes() const { return passes_; }
-  // Changes all functions of `module`, which must be legal. Errors: those of a pass; Internal, with the verifier's words
-  // and the pass's name, when a pass leaves something illegal; InvalidArgument for options that name no pass.
+  // Changes all functions of `module`, which must be legal. Errors: those of a pass; Internal, with the verifier's
+  // words and the pass's name, when a pass leaves something illegal; InvalidArgument for options that name no pass.
   absl::StatusOr<PipelineReport> Run(vm::Module& module, const PassOptions& options = {}) const;
 
  private:
   std::vector<const PassInfo*> passes_;
 };
 
-// Removes the functions that `kernel` does not call, directly or through others, so that later work is not spent on them.
-// Requires that the module has this function.
+// Removes the functions that `kernel` does not call, directly or through others, so that later work is not spent on
+// them. Requires that the module has this function.
 void KeepOnlyReachable(vm::Module& module, FunctionId kernel);
 
 }  // namespace trivet::jit

@@ -1,12 +1,14 @@
 // unroll: repeats the body of a `for` as often as its author asked for (unroll=N).
 //
-// Before: any level. After: the same; no loop has unroll > 1 but those with a remark that says why. Keeps: order and number of
-// iterations. With U for the factor:
+// Before: any level. After: the same; no loop has unroll > 1 but those with a remark that says why. Keeps: order and
+// number of iterations. With U for the factor:
 //
 //   trip count known, at most U     the bodies one after another, without a loop
 //   trip count known                a loop over groups of U, then the bodies that are left
-//   otherwise                       a loop over whole groups, then the old loop over what is left. This needs a constant positive
-//                                   step and a lower bound that is not negative, so that the number of groups can't overflow.
+//   otherwise                       a loop over whole groups, then the old loop over what is left. This needs a
+//   constant positive
+//                                   step and a lower bound that is not negative, so that the number of groups can't
+//                                   overflow.
 #include <algorithm>
 #include <optional>
 #include <vector>

@@ -113,7 +113,8 @@ std::string DescribeValues(const vm::Module& module, const ArgumentFacts& kernel
 std::string Markdown() {
   std::string text =
       "# Passes\n\nPrinted from jit/passes/passes.def by `trivet-opt --markdown`; don't edit.\n\n"
-      "A pass is a function from tile bytecode to tile bytecode. After each one the module is legal and the interpreter\n"
+      "A pass is a function from tile bytecode to tile bytecode. After each one the module is legal and the "
+      "interpreter\n"
       "computes the same bits. What must hold before and after stands at the top of each pass's file.\n\n"
       "| pass | file | accepts | leaves | what it does |\n| --- | --- | --- | --- | --- |\n";
   const auto level = [](vm::OpLevel of) { return of == vm::OpLevel::kPortable ? "portable" : "any level"; };

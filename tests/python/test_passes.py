@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from conftest import ROOT
 from trivet import _trivet, knobs
 from trivet.jit import JITFunction

@@ -165,8 +165,7 @@ class Generator {
     if (!ptr || Chance(20)) {
       const auto scalar = Pick([](const Type& type) { return type.is_pointer() && type.is_scalar(); });
       if (!scalar) return;
-      ptr = shape.empty() ? *scalar
-                          : builder_.Create1(Op::kSplat, {*scalar}, function_.type(*scalar).WithShape(shape));
+      ptr = shape.empty() ? *scalar : builder_.Create1(Op::kSplat, {*scalar}, function_.type(*scalar).WithShape(shape));
     }
     Add(builder_.Elementwise(Op::kAddPtr, {*ptr, *offset}));
   }
@@ -189,7 +188,8 @@ class Generator {
       const auto scalar = Pick([](const Type& type) { return type.is_scalar(); });
       const auto like = Pick([](const Type& type) { return type.is_tile(); });
       if (!like) return;
-      return Add(builder_.Create1(Op::kSplat, {*scalar}, function_.type(*scalar).WithShape(function_.type(*like).shape())));
+      return Add(
+          builder_.Create1(Op::kSplat, {*scalar}, function_.type(*scalar).WithShape(function_.type(*like).shape())));
     }
     const Type type = function_.type(*x);
     Type::Shape shape = type.shape();
@@ -339,9 +339,8 @@ class Generator {
     if (!type.is_tile() || type.is_bool() || type.is_float()) return otherwise;
     const Type distance = type.is_pointer() ? Type::Scalar(Chance(50) ? DType::kI32 : DType::kU32) : type.AsScalar();
     const auto scalar = PickOf(distance);
-    const ValueId by = scalar && Chance(70)
-                           ? builder_.Create1(Op::kSplat, {*scalar}, distance.WithShape(type.shape()))
-                           : builder_.ConstantI(distance.WithShape(type.shape()), Number());
+    const ValueId by = scalar && Chance(70) ? builder_.Create1(Op::kSplat, {*scalar}, distance.WithShape(type.shape()))
+                                            : builder_.ConstantI(distance.WithShape(type.shape()), Number());
     return builder_.Elementwise(type.is_pointer() ? Op::kAddPtr : Op::kAddI, {tile, by});
   }
 

@@ -85,7 +85,8 @@ class ClaimChecker : public vm::Observer {
   bool IsOddRemainder(const vm::OpEvent& event) const {
     const Type& type = fn_.type(fn_.op(event.op).operand(0));
     for (uint64_t element : ElementsOf(type, event.program->ReadValue(fn_.op(event.op).operand(0)))) {
-      if (vm::IsSignedInteger(type.dtype()) && vm::IntValueOf(type.dtype(), static_cast<int64_t>(element)) < 0) return true;
+      if (vm::IsSignedInteger(type.dtype()) && vm::IntValueOf(type.dtype(), static_cast<int64_t>(element)) < 0)
+        return true;
     }
     for (uint64_t element : ElementsOf(type, event.program->ReadValue(fn_.op(event.op).operand(1)))) {
       if (element == 0) return true;

@@ -61,7 +61,8 @@ TEST(PassManagerTest, DumpsAreLegalTextAndSayWhenNothingChanged) {
 }
 
 TEST(PassManagerTest, UnknownNamesAreErrorsThatListTheOthers) {
-  EXPECT_THAT(std::string(PassPipeline::FromNames("cse,frob").status().message()), HasSubstr("'frob'; there are: inline, "));
+  EXPECT_THAT(std::string(PassPipeline::FromNames("cse,frob").status().message()),
+              HasSubstr("'frob'; there are: inline, "));
   vm::Module module = Parsed();
   PassOptions options;
   options.stop_after = "frob";
@@ -118,7 +119,8 @@ kernel @k(%n: i32) {
 }
 )");
   KeepOnlyReachable(module, module.FindFunction("k"));
-  EXPECT_EQ(vm::Print(module), "func @used(%n: i32) {\n  return\n}\n\nkernel @k(%n: i32) {\n  call %n callee=@used\n  return\n}\n");
+  EXPECT_EQ(vm::Print(module),
+            "func @used(%n: i32) {\n  return\n}\n\nkernel @k(%n: i32) {\n  call %n callee=@used\n  return\n}\n");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// After each prefix of the default pipeline, and after each pass alone, a function computes what it did before: op cases as they are
-// written, random programs to the bit.
+// After each prefix of the default pipeline, and after each pass alone, a function computes what it did before: op
+// cases as they are written, random programs to the bit.
 #include <cstring>
 #include <map>
 #include <random>
@@ -126,16 +126,16 @@ TEST(PassPropertyTest, RandomProgramsKeepEveryBit) {
         for (const auto& [counter, n] : report->counters) counters[counter] += n;
       }
       for (size_t run = 0; run < arguments.size(); ++run) {
-        ASSERT_EQ(OutputOf(changed, arguments[run]), expected[run])
-            << "after " << variant.name << "\n"
-            << vm::Print(program.module) << "\n"
-            << vm::Print(changed);
+        ASSERT_EQ(OutputOf(changed, arguments[run]), expected[run]) << "after " << variant.name << "\n"
+                                                                    << vm::Print(program.module) << "\n"
+                                                                    << vm::Print(changed);
       }
     }
   }
   // Calls and masks are the op cases' part.
-  for (const char* counter : {"canonicalise.simplified", "canonicalise.branches", "canonicalise.loops", "cse.merged",
-                              "carry-scalars.values", "combine-addressing.moved", "licm.hoisted", "unroll.loops", "dce.removed"}) {
+  for (const char* counter :
+       {"canonicalise.simplified", "canonicalise.branches", "canonicalise.loops", "cse.merged", "carry-scalars.values",
+        "combine-addressing.moved", "licm.hoisted", "unroll.loops", "dce.removed"}) {
     EXPECT_GT(counters[counter], 20) << counter;
   }
 }
