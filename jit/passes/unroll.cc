@@ -6,9 +6,8 @@
 //   trip count known, at most U     the bodies one after another, without a loop
 //   trip count known                a loop over groups of U, then the bodies that are left
 //   otherwise                       a loop over whole groups, then the old loop over what is left. This needs a
-//   constant positive
-//                                   step and a lower bound that is not negative, so that the number of groups can't
-//                                   overflow.
+//                                   constant positive step and a lower bound that is not negative, so that the number
+//                                   of groups can't overflow.
 #include <algorithm>
 #include <optional>
 #include <vector>
