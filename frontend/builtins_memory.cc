@@ -500,10 +500,33 @@ Value BuiltinOldDescStore(FunctionLowering& fl, BuiltinCall& call) {
   return desc.is_error() ? desc : fl.CallBuiltin("desc.store", {{desc, call[2], value}, {}, {}});
 }
 
+namespace {
+
+// The element types that the hardware's tensor copies combine (PTX ISA, cp.reduce.async.bulk.tensor), as in Triton.
+bool CheckReducible(FunctionLowering& fl, const BuiltinCall& call, const Type& type) {
+  const vm::AtomicOp kind = AtomicKind(call.name);
+  const bool is_narrow_float = type.dtype() == DType::kF16 || type.dtype() == DType::kBF16;
+  bool is_legal = type.dtype() == DType::kI32 || type.dtype() == DType::kU32 || type.dtype() == DType::kU64;
+  if (kind == vm::AtomicOp::kAdd) {
+    is_legal |= type.dtype() == DType::kF32 || is_narrow_float;
+  } else {
+    is_legal |= type.dtype() == DType::kI64;
+    if (kind == vm::AtomicOp::kMax || kind == vm::AtomicOp::kMin) is_legal |= is_narrow_float;
+  }
+  if (!is_legal) {
+    fl.Error(absl::StrCat(call.name, ": Unsupported dtype: a descriptor can't combine ", type.ToString(),
+                          "; 32-bit and 64-bit integers can be combined, and floats of 16 bits (add: 32 bits too) added and compared"));
+  }
+  return is_legal;
+}
+
+}  // namespace
+
 Value BuiltinDescReduce(FunctionLowering& fl, BuiltinCall& call) {
   if (!RequireDesc(fl, call) || !fl.MayWrite(call[0], call.name)) return Value();
   Value value = call[2];
   if (!MatchBlockValue(fl, call[0], &value)) return Value();
+  if (!CheckReducible(fl, call, value.type())) return Value();
   std::vector<ValueId> operands = {call[0].id(), value.id()};
   if (!AppendOffsets(fl, call[0], call[1], &operands)) return Value();
   fl.emitter().builder().Create(Op::kDescReduce, operands, {}, {static_cast<int64_t>(AtomicKind(call.name))});

@@ -41,6 +41,9 @@ struct LoweredKernel {
   bool uses_diagnostics = false;
 };
 
+// The LLVM IR as text.
+std::string ToText(const LoweredKernel& kernel);
+
 // `plans` has a row for each function of `module`; only the kernel's and its helpers' are read. Errors: Unimplemented, with op,
 // source line and reason, for what this tier can't.
 absl::StatusOr<LoweredKernel> LowerKernel(const vm::Module& module, FunctionId kernel,

@@ -378,6 +378,12 @@ absl::Status LoweringContext::LowerKernelFunction(FunctionId kernel) {
   return absl::OkStatus();
 }
 
+std::string ToText(const LoweredKernel& kernel) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *kernel.module;
+  return text;
+}
+
 absl::StatusOr<LoweredKernel> LowerKernel(const vm::Module& module, FunctionId kernel,
                                           const std::vector<FunctionPlan>& plans, const LoweringOptions& options) {
   LoweredKernel out;

@@ -9,7 +9,6 @@
 #include "jit/target/libdevice.h"
 #include "jit/runtime/lower_for_gpu.h"
 #include "jit/target/nvptx_compiler.h"
-#include "llvm/Support/raw_ostream.h"
 #include "vm/base/status.h"
 #include "vm/bytecode/printer.h"
 
@@ -57,7 +56,8 @@ absl::StatusOr<LoweredModule> LowerForGpu(const vm::Module& module, const Compil
   for (vm::Function& fn : out.tile.functions) {
     const ArgumentFacts facts = fn.is_kernel ? FactsOf(fn, options) : ArgumentFacts();
     FunctionPlan plan;
-    plan.axis_info = AxisInfoAnalysis::Run(fn, facts);
+    // The remainders of run-time extents are taken on trust (docs/semantics.md, "Where GPUs may differ").
+    plan.axis_info = AxisInfoAnalysis::Run(fn, facts, Trust::kRemainders);
     TRIVET_ASSIGN_OR_RETURN(plan.layouts, AssignLayouts(fn, plan.axis_info, {options.num_warps, capability}));
     plans.push_back(std::move(plan));
   }
@@ -74,7 +74,7 @@ absl::StatusOr<CompiledKernel> Compile(const vm::Module& module, const CompileOp
   out.num_ctas = options.num_ctas;
   out.shared_bytes = lowered.kernel.shared_bytes;
   out.tile = vm::Print(lowered.tile);
-  llvm::raw_string_ostream(out.llir) << *lowered.kernel.module;
+  out.llir = ToText(lowered.kernel);
   TRIVET_RETURN_IF_ERROR(LinkLibdevice(*lowered.kernel.module, options.libdevice_path));
   TRIVET_ASSIGN_OR_RETURN(out.ptx, CompileToPtx(*lowered.kernel.module, {options.target}));
   return out;

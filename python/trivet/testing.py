@@ -6,6 +6,7 @@ import functools
 import math
 import os
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,13 @@ def _quantile(times: Any, q: Any) -> Any:
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
+def _wait_for_gpu() -> None:
+    """A launch on a GPU is done when the GPU is."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
 def do_bench(fn: Any, warmup: int = 25, rep: int = 100, grad_to_none: Any = None, quantiles: Any = None, return_mode: str = "mean", device_type: Any = None,
              measure_time_with_hooks: bool = False) -> Any:  # fmt: skip
     """Times ``fn()``.
@@ -58,8 +66,10 @@ def do_bench(fn: Any, warmup: int = 25, rep: int = 100, grad_to_none: Any = None
     def once() -> Any:
         for tensor in grad_to_none or ():
             tensor.grad = None
+        _wait_for_gpu()
         began = time.perf_counter()
         fn()
+        _wait_for_gpu()
         return (time.perf_counter() - began) * 1e3
 
     spent = once()  # compiles

@@ -23,12 +23,12 @@ ARROWS = {
     "jit/layout": ["vm/base"],
     "jit/trace": ["jit/analysis", "vm/interpreter"],
     "jit/passes": ["jit/analysis", "jit/layout"],
-    "jit/lowering": ["jit/analysis", "jit/layout"],
+    "jit/lowering": ["jit/passes"],  # the layouts that passes chose
     "jit/target": ["vm/base"],
     "jit/emulator": ["vm/numerics"],
     "jit/driver": ["vm/base"],
     "jit/runtime": ["jit/trace", "jit/passes", "jit/lowering", "jit/target", "jit/driver"],
-    "jit/tools": ["jit/runtime"],
+    "jit/tools": ["jit/runtime", "vm/tools"],
     "python/bindings": ["frontend", "vm/debug", "jit/runtime"],
 }
 

@@ -147,9 +147,15 @@ absl::Status LowerAtomicRmw(LoweringContext& cx, const Operation& op) {
   const Registers pointers = cx.Get(op.operand(In::ptr));
   const Registers values = cx.Get(op.operand(In::value));
   const Registers masks = op.operand(In::mask).is_none() ? Registers() : cx.Get(op.operand(In::mask));
+  // NVPTX drops the order of atomicrmw, so fences make it (PTX ISA, "Memory Consistency Model": a fence and a relaxed atomic).
   return LowerAtomic(cx, op, masks, order, [&](size_t r) -> Value* {
-    return cx.ir().CreateAtomicRMW(BinOpOf(kind, type), pointers[r], values[r],
-                                   llvm::MaybeAlign(static_cast<uint64_t>(type.element_bytes())), OrderingOf(order), scope);
+    auto& ir = cx.ir();
+    if (order == MemoryOrder::kRelease || order == MemoryOrder::kAcqRel) ir.CreateFence(llvm::AtomicOrdering::AcquireRelease, scope);
+    Value* old = ir.CreateAtomicRMW(BinOpOf(kind, type), pointers[r], values[r],
+                                    llvm::MaybeAlign(static_cast<uint64_t>(type.element_bytes())),
+                                    llvm::AtomicOrdering::Monotonic, scope);
+    if (order == MemoryOrder::kAcquire || order == MemoryOrder::kAcqRel) ir.CreateFence(llvm::AtomicOrdering::AcquireRelease, scope);
+    return old;
   });
 }
 
@@ -158,7 +164,9 @@ absl::Status LowerAtomicCas(LoweringContext& cx, const Operation& op) {
   using At = vm::AtomicCasOp::At;
   const vm::Type& type = cx.type(op.result());
   if (type.is_bool()) return cx.Refuse(op, "atomics on i1");
-  const auto order = op.enum_attr<MemoryOrder>(At::order);
+  // A scalar compare-and-swap takes a lock: authors who ask for less order still expect what the lock guards to be seen, as with
+  // Triton. More order than asked for is always right.
+  const auto order = type.is_tile() ? op.enum_attr<MemoryOrder>(At::order) : MemoryOrder::kAcqRel;
   const auto scope = ScopeOf(cx, op.enum_attr<MemoryScope>(At::scope));
   const Registers pointers = cx.Get(op.operand(In::ptr));
   const Registers compare = cx.Get(op.operand(In::compare));

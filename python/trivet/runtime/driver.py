@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from typing import Any
 
 from .. import knobs
@@ -144,18 +145,32 @@ class _Drivers:
     """``driver.active`` is the driver in use, ``driver.default`` the one for this machine."""
 
     def __init__(self) -> None:
-        self.default = CpuDriver()
-        self.active = self.default
+        self._cpu = CpuDriver()
+        self._chosen: Any = None  # by set_active
+        self._cuda: Any = None
+
+    @property
+    def default(self) -> Any:
+        """A GPU's driver once PyTorch is there and sees a GPU, otherwise the processor's."""
+        if self._cuda is None and "torch" in sys.modules:
+            from . import cuda_driver
+
+            self._cuda = cuda_driver.find() or self._cpu
+        return self._cuda or self._cpu
+
+    @property
+    def active(self) -> Any:
+        return self._chosen or self.default
 
     def set_active(self, driver: Any) -> None:
-        self.active = driver
+        self._chosen = driver
 
     def reset_active(self) -> None:
-        self.active = self.default
+        self._chosen = None
 
     def set_active_to_cpu(self) -> None:
-        """Makes the processor the device, as programs for Triton's fork for processors ask; it is already."""
-        self.reset_active()
+        """Makes the processor the device, as programs for Triton's fork for processors ask."""
+        self._chosen = self._cpu
 
     def get_active_gpus(self) -> Any:
         """The drivers of GPUs: none."""
@@ -163,8 +178,6 @@ class _Drivers:
 
 
 _drivers = _Drivers()
-active = _drivers.active
-default = _drivers.default
 
 
 class _Module(type(os)):  # type: ignore[misc]
@@ -174,20 +187,25 @@ class _Module(type(os)):  # type: ignore[misc]
     def driver(self) -> Any:
         return _drivers
 
+    @property
+    def active(self) -> Any:
+        return _drivers.active
+
+    @property
+    def default(self) -> Any:
+        return _drivers.default
+
     def set_active(self, driver: Any) -> None:
         _drivers.set_active(driver)
-        self.active = driver
 
     def reset_active(self) -> None:
-        self.set_active(_drivers.default)
+        _drivers.reset_active()
 
     def set_active_to_cpu(self) -> None:
-        self.reset_active()
+        _drivers.set_active_to_cpu()
 
     def get_active_gpus(self) -> Any:
         return []
 
-
-import sys  # noqa: E402
 
 sys.modules[__name__].__class__ = _Module
