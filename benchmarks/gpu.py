@@ -34,7 +34,9 @@ def load(name, language):
     """An example as a module, compiled by `language`: 'trivet' as it is, 'triton' with the imports renamed."""
     source = (EXAMPLES / f"{name}.py").read_text()
     if language == "triton":
-        source = source.replace("import trivet as triton", "import triton").replace("import trivet.language", "import triton.language")
+        source = source.replace("import trivet as triton", "import triton").replace(
+            "import trivet.language", "import triton.language"
+        )
     path = Path(tempfile.mkdtemp()) / f"{name}.py"
     path.write_text(source)
     spec = importlib.util.spec_from_file_location(f"{language}_{name}", path)
@@ -111,10 +113,14 @@ def main():
         lines.append(text)
 
     driver = torch.cuda.get_device_properties(0)
-    say(f"{time.strftime('%Y-%m-%d')}  {driver.name}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, "
-        f"Triton {triton.__version__}, Trivet {trivet.__version__}, Python {platform.python_version()}")
+    say(
+        f"{time.strftime('%Y-%m-%d')}  {driver.name}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, "
+        f"Triton {triton.__version__}, Trivet {trivet.__version__}, Python {platform.python_version()}"
+    )
     say("ms (rate); ratio: Triton's time over Trivet's, above 1 is faster than Triton")
-    say(f"{'kernel':<16}{'size':>10}  {'Trivet':>22}{'Triton':>22}{'PyTorch':>22}{'ratio':>7}  cold ms, Trivet / Triton")
+    say(
+        f"{'kernel':<16}{'size':>10}  {'Trivet':>22}{'Triton':>22}{'PyTorch':>22}{'ratio':>7}  cold ms, Trivet / Triton"
+    )
     from trivet import dispatch
 
     for name, case, sizes in CASES:
@@ -130,11 +136,15 @@ def main():
                     out, cold[language] = timed_first_call(run)
                     mark = "" if agrees(out, plain()) else " WRONG"
                     times[language] = triton.testing.do_bench(run, return_mode="median")
-                    cells.append(f"{times[language]:.4f} ({work / times[language] / (1e6 if unit == 'GB/s' else 1e9):.0f}){mark}")
+                    cells.append(
+                        f"{times[language]:.4f} ({work / times[language] / (1e6 if unit == 'GB/s' else 1e9):.0f}){mark}"
+                    )
                 plain_ms = triton.testing.do_bench(plain, return_mode="median")
                 cells.append(f"{plain_ms:.4f} ({work / plain_ms / (1e6 if unit == 'GB/s' else 1e9):.0f})")
-                say(f"{name:<16}{size:>10}  {cells[0]:>22}{cells[1]:>22}{cells[2]:>22}"
-                    f"{times['triton'] / times['trivet']:>7.2f}  {cold['trivet']:.0f} / {cold['triton']:.0f}")
+                say(
+                    f"{name:<16}{size:>10}  {cells[0]:>22}{cells[1]:>22}{cells[2]:>22}"
+                    f"{times['triton'] / times['trivet']:>7.2f}  {cold['trivet']:.0f} / {cold['triton']:.0f}"
+                )
             except Exception as error:  # a size that fails must not hide the others
                 say(f"{name:<16}{size:>10}  {type(error).__name__}: {str(error)[:160]}")
     say(f"launches by tier: {dict(dispatch.launches)}; refusals: {dict(dispatch.refusals)}")

@@ -514,8 +514,9 @@ bool CheckReducible(FunctionLowering& fl, const BuiltinCall& call, const Type& t
     if (kind == vm::AtomicOp::kMax || kind == vm::AtomicOp::kMin) is_legal |= is_narrow_float;
   }
   if (!is_legal) {
-    fl.Error(absl::StrCat(call.name, ": Unsupported dtype: a descriptor can't combine ", type.ToString(),
-                          "; 32-bit and 64-bit integers can be combined, and floats of 16 bits (add: 32 bits too) added and compared"));
+    fl.Error(absl::StrCat(
+        call.name, ": Unsupported dtype: a descriptor can't combine ", type.ToString(),
+        "; 32-bit and 64-bit integers can be combined, and floats of 16 bits (add: 32 bits too) added and compared"));
   }
   return is_legal;
 }

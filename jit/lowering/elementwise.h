@@ -5,8 +5,8 @@
 
 namespace trivet::jit {
 
-// Sets each register of the op's one result to fn(registers of the operands that are there, at the same place). A tile and a scalar may
-// be mixed (select by a scalar): the scalar serves every register. All tiles have one layout.
+// Sets each register of the op's one result to fn(registers of the operands that are there, at the same place). A tile
+// and a scalar may be mixed (select by a scalar): the scalar serves every register. All tiles have one layout.
 template <typename Fn>
 absl::Status LowerElementwise(LoweringContext& cx, const vm::Operation& op, const Fn& fn) {
   const size_t count = cx.NumRegisters(op.result());

@@ -1,11 +1,12 @@
 // From a function with layouts to LLVM IR in NVPTX's dialect.
 //
-// One op becomes instructions on the registers of one thread, by the function that lowering.def names for it. Control flow becomes
-// basic blocks with phis; helper functions are lowered in place of their calls. Nothing is decided here: passes chose layouts, the
-// analyses know how wide an access may be.
+// One op becomes instructions on the registers of one thread, by the function that lowering.def names for it. Control
+// flow becomes basic blocks with phis; helper functions are lowered in place of their calls. Nothing is decided here:
+// passes chose layouts, the analyses know how wide an access may be.
 //
-// Kernel ABI: one LLVM parameter for each parameter of the bytecode (words of the interpreter for descriptors), then `ptr
-// addrspace(1)` to the diagnostics buffer (print and assert; jit/lowering/diagnostics_buffer.h). Dynamic shared memory is
+// Kernel ABI: one LLVM parameter for each parameter of the bytecode (words of the interpreter for descriptors), then
+// `ptr addrspace(1)` to the diagnostics buffer (print and assert; jit/lowering/diagnostics_buffer.h). Dynamic shared
+// memory is
 // @trivet_shared.
 #pragma once
 
@@ -44,8 +45,8 @@ struct LoweredKernel {
 // The LLVM IR as text.
 std::string ToText(const LoweredKernel& kernel);
 
-// `plans` has a row for each function of `module`; only the kernel's and its helpers' are read. Errors: Unimplemented, with op,
-// source line and reason, for what this tier can't.
+// `plans` has a row for each function of `module`; only the kernel's and its helpers' are read. Errors: Unimplemented,
+// with op, source line and reason, for what this tier can't.
 absl::StatusOr<LoweredKernel> LowerKernel(const vm::Module& module, FunctionId kernel,
                                           const std::vector<FunctionPlan>& plans, const LoweringOptions& options);
 

@@ -24,7 +24,8 @@ LoweringContext::LoweringContext(const vm::Module& module, const std::vector<Fun
 
 absl::Status LoweringContext::RefuseWith(const vm::Operation& op, const std::string& why) const {
   const std::string place = module_.LocationToString(op.location);
-  return absl::UnimplementedError(absl::StrCat(op.info().text, place.empty() ? "" : absl::StrCat(" (", place, ")"), ": ", why));
+  return absl::UnimplementedError(
+      absl::StrCat(op.info().text, place.empty() ? "" : absl::StrCat(" (", place, ")"), ": ", why));
 }
 
 // ------------------------------------------------------------------------------------------------------------ types
@@ -131,9 +132,7 @@ void LoweringContext::Barrier() {
   Intrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all, {I32(0)});
 }
 
-void LoweringContext::WarpBarrier() {
-  Intrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {I32(-1)});
-}
+void LoweringContext::WarpBarrier() { Intrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {I32(-1)}); }
 
 llvm::Value* LoweringContext::Scratch(int64_t bytes) {
   out_.shared_bytes = std::max(out_.shared_bytes, bytes);
@@ -152,15 +151,16 @@ llvm::Value* LoweringContext::Shuffle(llvm::Value* value, ID id, llvm::Value* ar
   const auto shuffle32 = [&](llvm::Value* word) -> llvm::Value* {
     return Intrinsic(id, {I32(-1), word, argument, I32(clamp)});
   };
-  llvm::Value* as_int = type->isPointerTy() ? ir_.CreatePtrToInt(value, ir_.getInt64Ty())
-                                            : ir_.CreateBitCast(value, ir_.getIntNTy(bits));
+  llvm::Value* as_int =
+      type->isPointerTy() ? ir_.CreatePtrToInt(value, ir_.getInt64Ty()) : ir_.CreateBitCast(value, ir_.getIntNTy(bits));
   llvm::Value* moved;
   if (bits <= 32) {
     moved = ir_.CreateTrunc(shuffle32(ir_.CreateZExt(as_int, ir_.getInt32Ty())), as_int->getType());
   } else {
     llvm::Value* low = shuffle32(ir_.CreateTrunc(as_int, ir_.getInt32Ty()));
     llvm::Value* high = shuffle32(ir_.CreateTrunc(ir_.CreateLShr(as_int, 32), ir_.getInt32Ty()));
-    moved = ir_.CreateOr(ir_.CreateZExt(low, ir_.getInt64Ty()), ir_.CreateShl(ir_.CreateZExt(high, ir_.getInt64Ty()), 32));
+    moved =
+        ir_.CreateOr(ir_.CreateZExt(low, ir_.getInt64Ty()), ir_.CreateShl(ir_.CreateZExt(high, ir_.getInt64Ty()), 32));
   }
   return type->isPointerTy() ? ir_.CreateIntToPtr(moved, type) : ir_.CreateBitCast(moved, type);
 }
@@ -177,8 +177,8 @@ llvm::Value* LoweringContext::ShuffleUp(llvm::Value* value, int delta) {
 
 llvm::Value* LoweringContext::LoadFromScratch(llvm::Value* scratch, llvm::Value* element_index, const Type& type) {
   llvm::Type* memory_type = MemoryType(type);
-  llvm::Value* loaded = ir_.CreateAlignedLoad(
-      memory_type, ir_.CreateInBoundsGEP(memory_type, scratch, element_index), llvm::Align(static_cast<uint64_t>(MemoryBytes(type))));
+  llvm::Value* loaded = ir_.CreateAlignedLoad(memory_type, ir_.CreateInBoundsGEP(memory_type, scratch, element_index),
+                                              llvm::Align(static_cast<uint64_t>(MemoryBytes(type))));
   return type.is_bool() ? ir_.CreateTrunc(loaded, ir_.getInt1Ty()) : loaded;
 }
 
@@ -204,7 +204,8 @@ llvm::Value* LoweringContext::BroadcastFromThreadZero(llvm::Value* value) {
   llvm::BasicBlock* after = NewBlock("written");
   ir_.CreateCondBr(IsThreadZero(), write, after);
   ir_.SetInsertPoint(write);
-  ir_.CreateAlignedStore(type->isIntegerTy(1) ? ir_.CreateZExt(value, ir_.getInt8Ty()) : value, scratch, llvm::Align(8));
+  ir_.CreateAlignedStore(type->isIntegerTy(1) ? ir_.CreateZExt(value, ir_.getInt8Ty()) : value, scratch,
+                         llvm::Align(8));
   ir_.CreateBr(after);
   ir_.SetInsertPoint(after);
   Barrier();
@@ -344,8 +345,9 @@ absl::Status LoweringContext::LowerKernelFunction(FunctionId kernel) {
                                    llvm::GlobalValue::ExternalLinkage, fn.name, m);
   kernel_->setCallingConv(llvm::CallingConv::PTX_Kernel);
   kernel_->addFnAttr("nvvm.reqntid", absl::StrCat(num_threads()));
-  shared_ = new llvm::GlobalVariable(m, llvm::ArrayType::get(ir_.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
-                                     nullptr, "trivet_shared", nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+  shared_ =
+      new llvm::GlobalVariable(m, llvm::ArrayType::get(ir_.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
+                               nullptr, "trivet_shared", nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
   shared_->setAlignment(llvm::Align(1024));
 
   llvm::BasicBlock* entry = NewBlock("entry");
@@ -374,7 +376,8 @@ absl::Status LoweringContext::LowerKernelFunction(FunctionId kernel) {
 
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (llvm::verifyModule(m, &stream)) return absl::InternalError(absl::StrCat("lowering made illegal LLVM IR: ", problem));
+  if (llvm::verifyModule(m, &stream))
+    return absl::InternalError(absl::StrCat("lowering made illegal LLVM IR: ", problem));
   return absl::OkStatus();
 }
 

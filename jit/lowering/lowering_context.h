@@ -1,4 +1,5 @@
-// What a lowering function sees: the values of its operands as registers, the IR builder, the thread's place, shared memory.
+// What a lowering function sees: the values of its operands as registers, the IR builder, the thread's place, shared
+// memory.
 #pragma once
 
 #include <string>
@@ -17,8 +18,9 @@ namespace trivet::jit {
 inline constexpr unsigned kGlobalSpace = 1;
 inline constexpr unsigned kSharedSpace = 3;
 
-// The LLVM values that one bytecode value has in a thread: one for a scalar, one a register for a tile; of a block pointer base,
-// shape.., strides.., offsets.., and of a descriptor base, padding, shape.., strides.., each but the base as i64.
+// The LLVM values that one bytecode value has in a thread: one for a scalar, one a register for a tile; of a block
+// pointer base, shape.., strides.., offsets.., and of a descriptor base, padding, shape.., strides.., each but the base
+// as i64.
 using Registers = std::vector<llvm::Value*>;
 
 // Where a terminator jumps to, and the phis that take its values.

@@ -268,9 +268,9 @@ class Assigner {
   std::vector<bool> flexible_;
   std::vector<uint32_t> parent_;
   std::vector<Class> classes_;
-  std::vector<OpId> def_;            // of each value; none for parameters
-  std::vector<RegionId> param_of_;   // of each parameter
-  std::vector<OpId> parents_;        // the ops around the one looked at, outermost first
+  std::vector<OpId> def_;           // of each value; none for parameters
+  std::vector<RegionId> param_of_;  // of each parameter
+  std::vector<OpId> parents_;       // the ops around the one looked at, outermost first
   LayoutTable layouts_;
   std::vector<absl::InlinedVector<ValueId, 3>> original_operands_;  // of each op, before any was rewritten
   std::vector<ValueId> origin_;
@@ -300,9 +300,8 @@ void Assigner::FindFlexible(RegionId region) {
     if (HasScalarRegion(op.opcode)) continue;
     for (RegionId inner : op.regions) FindFlexible(inner);
     if (op.results.size() != 1 || !IsTile(op.result()) || !IsCheap(op)) continue;
-    flexible_[op.result().index()] = std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) {
-      return !IsTile(v) || IsFlexible(v);
-    });
+    flexible_[op.result().index()] =
+        std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return !IsTile(v) || IsFlexible(v); });
   }
 }
 
@@ -427,7 +426,8 @@ bool Assigner::DeriveFromNeighbours() {
         break;
       case Shaping::kReduce:
         if (knows_x && IsTile(result)) {
-          changed |= Derive(result, LayoutOfClass(x).WithoutAxis(static_cast<int>(op.int_attr(vm::ReduceOp::At::axis))));
+          changed |=
+              Derive(result, LayoutOfClass(x).WithoutAxis(static_cast<int>(op.int_attr(vm::ReduceOp::At::axis))));
         }
         break;
       case Shaping::kJoin:
@@ -557,9 +557,9 @@ TileLayout Assigner::LayoutForSame(const Operation& op) {
   if (!IsFlexible(op.operand(0))) return *layout;  // moving the addresses would cost as much as moving the data
   const int bytes = fn_.type(op.operand(0)).Pointee().element_bytes();
   const AxisInfo& info = axis_info_.Get(op.operand(0));
-  const int axis = static_cast<int>(std::max_element(info.contiguity.begin(), info.contiguity.end(),
-                                                     [](int64_t a, int64_t b) { return a <= b; }) -
-                                    info.contiguity.begin());
+  const int axis = static_cast<int>(
+      std::max_element(info.contiguity.begin(), info.contiguity.end(), [](int64_t a, int64_t b) { return a <= b; }) -
+      info.contiguity.begin());
   const bool is_close = RunBytes(*layout, axis, bytes) >= std::min<int64_t>(128, RunBytes(best, axis, bytes)) &&
                         2 * layout->VectorLength(axis) >= best.VectorLength(axis);
   return is_close ? *layout : best;
@@ -592,11 +592,13 @@ void Assigner::RewriteControl(OpId id) {
       if (fn_.op(parents_.back()).opcode == Op::kWhile) {
         want_lists(0, params(parents_.back()));
       } else {
-        want_lists(0, std::vector<ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
+        want_lists(
+            0, std::vector<ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
       }
       break;
     case Op::kCondition:
-      want_lists(1, std::vector<ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
+      want_lists(1,
+                 std::vector<ValueId>(fn_.op(parents_.back()).results.begin(), fn_.op(parents_.back()).results.end()));
       break;
     case Op::kBreak:
       want_lists(0, std::vector<ValueId>(fn_.op(*loop).results.begin(), fn_.op(*loop).results.end()));
@@ -689,7 +691,8 @@ void Assigner::RewriteOp(OpId id) {
     case Shaping::kFree:
       if (op.opcode == Op::kGather || op.opcode == Op::kInsertSlice) {
         // The index, and the tile that is changed, lie as the result does.
-        const size_t operand = op.opcode == Op::kGather ? size_t{vm::GatherOp::In::index} : size_t{vm::InsertSliceOp::In::x};
+        const size_t operand =
+            op.opcode == Op::kGather ? size_t{vm::GatherOp::In::index} : size_t{vm::InsertSliceOp::In::x};
         Want(id, operand, LayoutOfClass(op.result()));
       } else if (op.opcode == Op::kDotScaled) {
         Want(id, vm::DotScaledOp::In::acc, LayoutOfClass(op.result()));

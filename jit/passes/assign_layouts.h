@@ -1,13 +1,13 @@
 // assign-layouts: gives each tile a layout, such that every op finds its operands where it wants them.
 //
 // Before: portable ops; extents are powers of two. After: convert_layout ops stand where layouts differ, cheap values
-// (indices, masks, addresses) are computed once for each layout that asks for them, and LayoutTable has the layout of each tile.
-// Keeps: what the function computes; the interpreter runs the result.
+// (indices, masks, addresses) are computed once for each layout that asks for them, and LayoutTable has the layout of
+// each tile. Keeps: what the function computes; the interpreter runs the result.
 //
-// How. Values that elementwise ops, loops and ifs tie together share one layout (a class). Each memory access and matrix
-// product proposes a layout for its class, weighted by the bytes it moves; the heaviest wins. Other classes derive theirs from
-// neighbours through shape ops (the result of a reduction has the layout of its operand without the axis). Cheap values are in
-// no class: they are cloned for each layout in which they are wanted.
+// How. Values that elementwise ops, loops and ifs tie together share one layout (a class). Each memory access and
+// matrix product proposes a layout for its class, weighted by the bytes it moves; the heaviest wins. Other classes
+// derive theirs from neighbours through shape ops (the result of a reduction has the layout of its operand without the
+// axis). Cheap values are in no class: they are cloned for each layout in which they are wanted.
 #pragma once
 
 #include <vector>
@@ -33,9 +33,7 @@ class LayoutTable {
   void Set(ValueId value, int index);
   // Requires Has(value): tiles of a function that AssignLayouts has treated, outside regions of scalars.
   const TileLayout& Of(ValueId value) const { return layout(of_value_[value.index()]); }
-  int IndexOf(ValueId value) const {
-    return value.index() < of_value_.size() ? of_value_[value.index()] : -1;
-  }
+  int IndexOf(ValueId value) const { return value.index() < of_value_.size() ? of_value_[value.index()] : -1; }
   bool Has(ValueId value) const { return IndexOf(value) >= 0; }
 
  private:
@@ -45,8 +43,8 @@ class LayoutTable {
 
 struct LayoutResult {
   LayoutTable layouts;
-  // For each value, the value of the function before that it was cloned or converted from (itself for the others): analyses made
-  // before still hold for that one.
+  // For each value, the value of the function before that it was cloned or converted from (itself for the others):
+  // analyses made before still hold for that one.
   std::vector<ValueId> origin;
 };
 
@@ -57,8 +55,8 @@ absl::StatusOr<LayoutResult> AssignLayouts(vm::Function& function, const AxisInf
 // How a tile passes between functions, and what is chosen where nothing speaks for another: rows over threads.
 TileLayout DefaultLayout(absl::Span<const int64_t> shape, int num_warps);
 
-// The layout in which the access through a tile of pointers (or through a block, with the last axis fastest) is coalesced:
-// neighbouring lanes on neighbouring addresses, vectors of up to 16 bytes. `info` may be null.
+// The layout in which the access through a tile of pointers (or through a block, with the last axis fastest) is
+// coalesced: neighbouring lanes on neighbouring addresses, vectors of up to 16 bytes. `info` may be null.
 TileLayout CoalescedLayout(absl::Span<const int64_t> shape, int element_bytes, const AxisInfo* info, int num_warps);
 
 }  // namespace trivet::jit

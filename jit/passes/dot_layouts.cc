@@ -5,8 +5,8 @@
 namespace trivet::jit {
 namespace {
 
-using vm::DType;
 using vm::DotOp;
+using vm::DType;
 using vm::Function;
 using vm::Op;
 using vm::Operation;
@@ -38,7 +38,8 @@ std::vector<OpId> Definitions(const Function& fn) {
 }
 
 // True if `value` is computed element by element from the result of `dot` (of any, if null).
-bool ComesFromDot(const Function& fn, const std::vector<OpId>& definitions, ValueId value, const Operation* dot, int depth) {
+bool ComesFromDot(const Function& fn, const std::vector<OpId>& definitions, ValueId value, const Operation* dot,
+                  int depth) {
   if (value.is_none() || depth == 0) return false;
   const OpId id = definitions[value.index()];
   if (!id) return false;
@@ -52,8 +53,8 @@ bool ComesFromDot(const Function& fn, const std::vector<OpId>& definitions, Valu
   });
 }
 
-// A product whose result is the next one's left operand (attention): if each warp has whole rows, the result turns into the
-// operand without leaving the thread.
+// A product whose result is the next one's left operand (attention): if each warp has whole rows, the result turns into
+// the operand without leaving the thread.
 bool IsChained(const Function& fn, const Operation& dot) {
   const std::vector<OpId> definitions = Definitions(fn);
   constexpr int kMaxDepth = 12;

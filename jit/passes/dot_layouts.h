@@ -15,8 +15,8 @@ struct DotLayouts {
   TileLayout result;  // [M, N]; of the accumulator too
 };
 
-// Layouts for mma.sync (PTX ISA, "mma"; sm_80 and later), or nothing when no instruction serves these types or the tile is smaller than
-// the instruction: then products are summed by fma, which takes any layout.
+// Layouts for mma.sync (PTX ISA, "mma"; sm_80 and later), or nothing when no instruction serves these types or the tile
+// is smaller than the instruction: then products are summed by fma, which takes any layout.
 std::optional<DotLayouts> MmaLayouts(const vm::Function& function, const vm::Operation& dot, int num_warps,
                                      int compute_capability);
 

@@ -28,7 +28,7 @@ struct CompileOptions {
   int num_ctas = 1;                        // of a cluster
   int max_registers = 0;                   // of a thread; 0: the assembler's choice
   std::vector<ParameterFacts> parameters;  // by parameter; missing ones have no facts
-  std::string libdevice_path;              // of libdevice.10.bc; not part of the key. Empty: kernels that need it are refused
+  std::string libdevice_path;  // of libdevice.10.bc; not part of the key. Empty: kernels that need it are refused
 
   // A text that is the same for two options only if they compile alike: part of the cache's key.
   std::string KeyText() const;

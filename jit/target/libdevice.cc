@@ -30,10 +30,9 @@ absl::Status LinkLibdevice(llvm::Module& module, const std::string& path) {
   const std::string wanted = missing->getName().str();
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (path.empty() || !buffer) {
-    return absl::UnimplementedError(
-        absl::StrCat(wanted, " needs NVIDIA's libdevice.10.bc, which was not found",
-                     path.empty() ? "" : absl::StrCat(" at ", path),
-                     ": install nvidia-cuda-nvcc from PyPI, or set TRIVET_LIBDEVICE to the file"));
+    return absl::UnimplementedError(absl::StrCat(
+        wanted, " needs NVIDIA's libdevice.10.bc, which was not found", path.empty() ? "" : absl::StrCat(" at ", path),
+        ": install nvidia-cuda-nvcc from PyPI, or set TRIVET_LIBDEVICE to the file"));
   }
   auto library = llvm::parseBitcodeFile((*buffer)->getMemBufferRef(), module.getContext());
   if (!library) {
@@ -42,7 +41,8 @@ absl::Status LinkLibdevice(llvm::Module& module, const std::string& path) {
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());
   const auto internalise = [](llvm::Module& m, const llvm::StringSet<>& linked) {
-    llvm::internalizeModule(m, [&](const llvm::GlobalValue& value) { return !value.hasName() || !linked.contains(value.getName()); });
+    llvm::internalizeModule(
+        m, [&](const llvm::GlobalValue& value) { return !value.hasName() || !linked.contains(value.getName()); });
   };
   if (llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::LinkOnlyNeeded, internalise)) {
     return absl::InternalError(absl::StrCat("linking ", path, " failed"));

@@ -82,7 +82,8 @@ absl::StatusOr<int> ComputeCapabilityOf(absl::string_view target) {
     absl::ConsumeSuffix(&digits, "a");
     if (absl::SimpleAtoi(digits, &capability) && capability >= 80) return capability;
   }
-  return absl::InvalidArgumentError(absl::StrCat("target must be sm_80 or later, such as sm_90a; found '", target, "'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("target must be sm_80 or later, such as sm_90a; found '", target, "'"));
 }
 
 absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const PtxOptions& options) {

@@ -14,8 +14,8 @@ struct PtxOptions {
   int optimisation_level = 3;
 };
 
-// Optimises `module` (in place) and gives PTX. Errors: InvalidArgument for a target that LLVM doesn't know; Internal when LLVM
-// can't select an instruction.
+// Optimises `module` (in place) and gives PTX. Errors: InvalidArgument for a target that LLVM doesn't know; Internal
+// when LLVM can't select an instruction.
 absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const PtxOptions& options);
 
 // "sm_90a" -> 90. InvalidArgument if it isn't of that form.

@@ -43,7 +43,9 @@ jit::KernelCache& Cache(const jit::CudaDriver& driver) {
     settings.compile = jit::Compile;
     settings.compiler_version = jit::BuildId();
     settings.disk = disk;
-    settings.warn = [](absl::string_view message) { std::fprintf(stderr, "trivet: %s\n", std::string(message).c_str()); };
+    settings.warn = [](absl::string_view message) {
+      std::fprintf(stderr, "trivet: %s\n", std::string(message).c_str());
+    };
     return new jit::KernelCache(driver, std::move(settings));
   }();
   return *cache;
@@ -56,8 +58,9 @@ const jit::CudaDriver& Driver() {
 }
 
 // facts: a list of (divisibility, value or None), one for each parameter of the bytecode.
-jit::CompileOptions OptionsOf(const PyModule& module, const std::string& target, int num_warps, int num_stages, int num_ctas,
-                              int max_registers, const std::vector<std::pair<int64_t, std::optional<int64_t>>>& facts,
+jit::CompileOptions OptionsOf(const PyModule& module, const std::string& target, int num_warps, int num_stages,
+                              int num_ctas, int max_registers,
+                              const std::vector<std::pair<int64_t, std::optional<int64_t>>>& facts,
                               const std::string& libdevice_path) {
   jit::CompileOptions options;
   options.kernel = module.kernel();
@@ -199,7 +202,8 @@ void RegisterGpu(py::module_& m) {
       "Facts about each device.");
   py::class_<PyGpuKernel>(m, "GpuKernel", "A kernel compiled for GPUs of one architecture.")
       .def("launch", &PyGpuKernel::Launch, py::arg("device"), py::arg("stream"), py::arg("grid"), py::arg("words"))
-      .def("resources", &PyGpuKernel::Resources, "(registers, spilled registers, bytes of shared memory); loads the kernel.")
+      .def("resources", &PyGpuKernel::Resources,
+           "(registers, spilled registers, bytes of shared memory); loads the kernel.")
       .def("cubin", &PyGpuKernel::Cubin)
       .def_property_readonly("ptx", [](const PyGpuKernel& k) { return k.compiled().ptx; })
       .def_property_readonly("llir", [](const PyGpuKernel& k) { return k.compiled().llir; })
@@ -208,12 +212,14 @@ void RegisterGpu(py::module_& m) {
       "gpu_kernel",
       [](const PyModule& module, int device, int num_warps, int num_stages, int num_ctas, int max_registers,
          const std::vector<std::pair<int64_t, std::optional<int64_t>>>& facts, const std::string& libdevice_path) {
-        const auto options = OptionsOf(module, TargetOf(device), num_warps, num_stages, num_ctas, max_registers, facts, libdevice_path);
+        const auto options =
+            OptionsOf(module, TargetOf(device), num_warps, num_stages, num_ctas, max_registers, facts, libdevice_path);
         const std::vector<uint8_t> bytes = vm::WriteModule(module.module());
         absl::StatusOr<std::shared_ptr<const jit::GpuKernel>> kernel;
         {
           py::gil_scoped_release release;
-          kernel = Cache(Driver()).Get(module.module(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options);
+          kernel = Cache(Driver()).Get(module.module(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                       options);
         }
         if (!kernel.ok()) ThrowLaunchError(kernel.status());
         return PyGpuKernel(*kernel);
@@ -221,9 +227,11 @@ void RegisterGpu(py::module_& m) {
       "The kernel of a module for a device: from a cache, or compiled.");
   m.def(
       "gpu_compile",
-      [](const PyModule& module, const std::string& target, int num_warps, int num_stages, int num_ctas, int max_registers,
-         const std::vector<std::pair<int64_t, std::optional<int64_t>>>& facts, const std::string& libdevice_path) {
-        const auto options = OptionsOf(module, target, num_warps, num_stages, num_ctas, max_registers, facts, libdevice_path);
+      [](const PyModule& module, const std::string& target, int num_warps, int num_stages, int num_ctas,
+         int max_registers, const std::vector<std::pair<int64_t, std::optional<int64_t>>>& facts,
+         const std::string& libdevice_path) {
+        const auto options =
+            OptionsOf(module, target, num_warps, num_stages, num_ctas, max_registers, facts, libdevice_path);
         absl::StatusOr<jit::CompiledKernel> compiled;
         {
           py::gil_scoped_release release;

@@ -59,7 +59,9 @@ class JITFunction(JITCallable, KernelInterface):
         self.arg_names = [p.name for p in self.params]
         self.cache: dict[Any, CompiledKernel] = {}
         # Compiled kernels by device, as programs written for Triton look for them. There is one device.
-        self.device_caches: dict[Any, tuple[Any, ...]] = collections.defaultdict(lambda: (self.cache, self.cache, None, None, None))
+        self.device_caches: dict[Any, tuple[Any, ...]] = collections.defaultdict(
+            lambda: (self.cache, self.cache, None, None, None)
+        )
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self._frontend_tree: Any = None
         self._source_override: str | None = None

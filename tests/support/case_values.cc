@@ -108,8 +108,7 @@ absl::StatusOr<std::string> Tensors::Compare(const std::string& name, absl::stri
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) return absl::InvalidArgumentError(absl::StrCat("no tensor '", name, "'"));
   const Storage& storage = found->second;
-  TRIVET_ASSIGN_OR_RETURN(const Elements expected,
-                          ReadElements(contents, storage.element, storage.count, addresses_));
+  TRIVET_ASSIGN_OR_RETURN(const Elements expected, ReadElements(contents, storage.element, storage.count, addresses_));
   return CompareElements(name, storage.element, reinterpret_cast<const uint8_t*>(storage.words.data()), expected, 0);
 }
 

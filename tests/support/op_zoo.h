@@ -7,9 +7,10 @@
 
 namespace trivet::vm {
 
-// One function `zoo_<op>` for each row of the table that has this level; only portable ops may be in a file. Its parameters are the op's operands, it returns the results.
-// Terminators stand where they belong: `zoo_break` has a loop that breaks. Ops, values and functions have locations and
-// names, the module has metadata. Made from the rows by type rule: a new op with an old rule is in it at once.
+// One function `zoo_<op>` for each row of the table that has this level; only portable ops may be in a file. Its
+// parameters are the op's operands, it returns the results. Terminators stand where they belong: `zoo_break` has a loop
+// that breaks. Ops, values and functions have locations and names, the module has metadata. Made from the rows by type
+// rule: a new op with an old rule is in it at once.
 Module MakeOpZoo(OpLevel level = OpLevel::kPortable);
 
 // A kernel that uses most kinds of things together: loops, a helper, masks, a dot, a reduction. Legal, and meant to be

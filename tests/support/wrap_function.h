@@ -9,8 +9,9 @@ namespace trivet::vm {
 
 inline constexpr char kWrapperName[] = "wrapper";
 
-// `module` with one more function: a kernel with a pointer for each parameter and each result of `function`, in this order. It loads
-// the arguments (row-major), calls, and stores the results. Unimplemented for block pointers and descriptors.
+// `module` with one more function: a kernel with a pointer for each parameter and each result of `function`, in this
+// order. It loads the arguments (row-major), calls, and stores the results. Unimplemented for block pointers and
+// descriptors.
 absl::StatusOr<Module> WrapFunction(const Module& module, absl::string_view function);
 
 }  // namespace trivet::vm

@@ -241,9 +241,7 @@ void CheckAssert(TypeChecker& check) {
 }
 
 // values: one number an axis, or one for a scalar.
-void CheckSameType(TypeChecker& check) {
-  check.SameType(check.In(0), check.Out());
-}
+void CheckSameType(TypeChecker& check) { check.SameType(check.In(0), check.Out()); }
 
 void CheckHint(TypeChecker& check) {
   const Slot x = check.In(HintOp::In::x);

@@ -7,8 +7,8 @@ namespace {
 
 using llvm::Value;
 
-// How `count` elements of a type are packed into the words of one access: words of 32 bits if they are narrower and there are
-// enough, else words of one element.
+// How `count` elements of a type are packed into the words of one access: words of 32 bits if they are narrower and
+// there are enough, else words of one element.
 struct Packing {
   Packing(LoweringContext& context, const vm::Type& type, int count)
       : cx(context), element(context.ElementType(type)), element_bits(static_cast<unsigned>(8 * type.element_bytes())) {

@@ -59,8 +59,9 @@ Value* InlinePtx(LoweringContext& cx, const std::string& name, const std::string
                  llvm::Type* result, const std::vector<Value*>& operands) {
   std::vector<llvm::Type*> types;
   for (Value* v : operands) types.push_back(v->getType());
-  llvm::InlineAsm* callee = llvm::InlineAsm::get(llvm::FunctionType::get(result, types, false),
-                                                 absl::StrCat("/*", name, "*/ ", text), constraints, /*hasSideEffects=*/true);
+  llvm::InlineAsm* callee =
+      llvm::InlineAsm::get(llvm::FunctionType::get(result, types, false), absl::StrCat("/*", name, "*/ ", text),
+                           constraints, /*hasSideEffects=*/true);
   llvm::CallInst* call = cx.ir().CreateCall(callee, operands);
   call->addFnAttr(llvm::Attribute::NoUnwind);
   return call;
@@ -81,11 +82,12 @@ std::vector<Value*> MaskedLoad(LoweringContext& cx, Value* pointer, Value* mask,
     operands.push_back(ir.CreateZExt(other[i], word));
   }
   absl::StrAppend(&constraints, ",~{memory}");
-  llvm::Type* result = count == 1 ? word : llvm::StructType::get(cx.llvm_context(), std::vector<llvm::Type*>(count, word));
+  llvm::Type* result =
+      count == 1 ? word : llvm::StructType::get(cx.llvm_context(), std::vector<llvm::Type*>(count, word));
   const std::string suffix = absl::StrCat(VectorSuffix(count), ".b", bits);
   const std::string text = absl::StrCat("@$", count, " ld", hints.is_volatile ? ".volatile" : "", ".global",
-                                        hints.is_volatile ? "" : Hints(hints, false), suffix, " ", Operands(0, count), ", [$",
-                                        count + 1, "];");
+                                        hints.is_volatile ? "" : Hints(hints, false), suffix, " ", Operands(0, count),
+                                        ", [$", count + 1, "];");
   Value* loaded = InlinePtx(cx, absl::StrCat("masked_load.v", count, ".b", bits), text, constraints, result, operands);
   std::vector<Value*> out;
   for (unsigned i = 0; i < count; ++i) {
@@ -107,9 +109,9 @@ void MaskedStore(LoweringContext& cx, Value* pointer, Value* mask, const std::ve
     operands.push_back(ir.CreateZExt(v, word));
   }
   absl::StrAppend(&constraints, ",~{memory}");
-  const std::string text =
-      absl::StrCat("@$0 st", hints.is_volatile ? ".volatile" : "", ".global", hints.is_volatile ? "" : Hints(hints, true),
-                   VectorSuffix(words.size()), ".b", bits, " [$1], ", Operands(2, words.size()), ";");
+  const std::string text = absl::StrCat("@$0 st", hints.is_volatile ? ".volatile" : "", ".global",
+                                        hints.is_volatile ? "" : Hints(hints, true), VectorSuffix(words.size()), ".b",
+                                        bits, " [$1], ", Operands(2, words.size()), ";");
   InlinePtx(cx, absl::StrCat("masked_store.v", words.size(), ".b", bits), text, constraints, ir.getVoidTy(), operands);
 }
 

@@ -1,8 +1,8 @@
-// atomic_rmw and atomic_cas: LLVM's atomicrmw and cmpxchg, which NVPTX turns into atom.* (PTX ISA, "atom"), or into a loop of
-// compare-and-swap where the hardware has no such operation (8 and 16 bits, float min and max).
+// atomic_rmw and atomic_cas: LLVM's atomicrmw and cmpxchg, which NVPTX turns into atom.* (PTX ISA, "atom"), or into a
+// loop of compare-and-swap where the hardware has no such operation (8 and 16 bits, float min and max).
 //
-// Only one thread does an element's operation; threads that hold copies get the result through shared memory. A scalar is thread
-// 0's, so that `while atomic_cas(lock, 0, 1) == 1` goes the same way in all threads.
+// Only one thread does an element's operation; threads that hold copies get the result through shared memory. A scalar
+// is thread 0's, so that `while atomic_cas(lock, 0, 1) == 1` goes the same way in all threads.
 #include <algorithm>
 
 #include "jit/lowering/lowering_context.h"
@@ -67,7 +67,8 @@ bool IsUsed(const vm::Function& fn, ValueId value) {
   return is_used;
 }
 
-// What all atomics share: masks, owners, order and the way of the result. `access(register)` makes the operation and gives the old value.
+// What all atomics share: masks, owners, order and the way of the result. `access(register)` makes the operation and
+// gives the old value.
 template <typename Access>
 absl::Status LowerAtomic(LoweringContext& cx, const Operation& op, const Registers& masks, MemoryOrder order,
                          const Access& access) {
@@ -147,14 +148,17 @@ absl::Status LowerAtomicRmw(LoweringContext& cx, const Operation& op) {
   const Registers pointers = cx.Get(op.operand(In::ptr));
   const Registers values = cx.Get(op.operand(In::value));
   const Registers masks = op.operand(In::mask).is_none() ? Registers() : cx.Get(op.operand(In::mask));
-  // NVPTX drops the order of atomicrmw, so fences make it (PTX ISA, "Memory Consistency Model": a fence and a relaxed atomic).
+  // NVPTX drops the order of atomicrmw, so fences make it (PTX ISA, "Memory Consistency Model": a fence and a relaxed
+  // atomic).
   return LowerAtomic(cx, op, masks, order, [&](size_t r) -> Value* {
     auto& ir = cx.ir();
-    if (order == MemoryOrder::kRelease || order == MemoryOrder::kAcqRel) ir.CreateFence(llvm::AtomicOrdering::AcquireRelease, scope);
+    if (order == MemoryOrder::kRelease || order == MemoryOrder::kAcqRel)
+      ir.CreateFence(llvm::AtomicOrdering::AcquireRelease, scope);
     Value* old = ir.CreateAtomicRMW(BinOpOf(kind, type), pointers[r], values[r],
                                     llvm::MaybeAlign(static_cast<uint64_t>(type.element_bytes())),
                                     llvm::AtomicOrdering::Monotonic, scope);
-    if (order == MemoryOrder::kAcquire || order == MemoryOrder::kAcqRel) ir.CreateFence(llvm::AtomicOrdering::AcquireRelease, scope);
+    if (order == MemoryOrder::kAcquire || order == MemoryOrder::kAcqRel)
+      ir.CreateFence(llvm::AtomicOrdering::AcquireRelease, scope);
     return old;
   });
 }
@@ -164,8 +168,8 @@ absl::Status LowerAtomicCas(LoweringContext& cx, const Operation& op) {
   using At = vm::AtomicCasOp::At;
   const vm::Type& type = cx.type(op.result());
   if (type.is_bool()) return cx.Refuse(op, "atomics on i1");
-  // A scalar compare-and-swap takes a lock: authors who ask for less order still expect what the lock guards to be seen, as with
-  // Triton. More order than asked for is always right.
+  // A scalar compare-and-swap takes a lock: authors who ask for less order still expect what the lock guards to be
+  // seen, as with Triton. More order than asked for is always right.
   const auto order = type.is_tile() ? op.enum_attr<MemoryOrder>(At::order) : MemoryOrder::kAcqRel;
   const auto scope = ScopeOf(cx, op.enum_attr<MemoryScope>(At::scope));
   const Registers pointers = cx.Get(op.operand(In::ptr));
@@ -180,8 +184,8 @@ absl::Status LowerAtomicCas(LoweringContext& cx, const Operation& op) {
                                              : llvm::AtomicOrdering::Monotonic;
     const auto as_bits = [&](Value* v) { return ir.CreateBitOrPointerCast(v, bits); };
     Value* pair = ir.CreateAtomicCmpXchg(pointers[r], as_bits(compare[r]), as_bits(values[r]),
-                                         llvm::MaybeAlign(static_cast<uint64_t>(type.element_bytes())), OrderingOf(order),
-                                         failure, scope);
+                                         llvm::MaybeAlign(static_cast<uint64_t>(type.element_bytes())),
+                                         OrderingOf(order), failure, scope);
     return ir.CreateBitOrPointerCast(ir.CreateExtractValue(pair, 0), cx.ElementType(type));
   });
 }

@@ -1,4 +1,5 @@
-// Constants, program ids, integers, comparison, selection, bit patterns and addresses: one LLVM instruction a register, or few.
+// Constants, program ids, integers, comparison, selection, bit patterns and addresses: one LLVM instruction a register,
+// or few.
 #include "jit/lowering/elementwise.h"
 #include "vm/bytecode/op_info.h"
 
@@ -18,8 +19,8 @@ Value* SpecialRegister(LoweringContext& cx, llvm::Intrinsic::ID x, int64_t axis)
   return cx.Intrinsic(x + static_cast<unsigned>(axis), {});
 }
 
-// Division by zero gives all ones, the least value divided by -1 itself (remainder 0), as the reference says. LLVM leaves
-// both undefined, so the operands are replaced first.
+// Division by zero gives all ones, the least value divided by -1 itself (remainder 0), as the reference says. LLVM
+// leaves both undefined, so the operands are replaced first.
 Value* Divide(LoweringContext& cx, Value* lhs, Value* rhs, bool is_signed, bool wants_remainder) {
   auto& ir = cx.ir();
   llvm::Type* type = lhs->getType();
@@ -198,12 +199,13 @@ absl::Status LowerBitcast(LoweringContext& cx, const Operation& op) {
 }
 
 absl::Status LowerPtrToInt(LoweringContext& cx, const Operation& op) {
-  return LowerElementwise(cx, op, [&](const Registers& x) { return cx.ir().CreatePtrToInt(x[0], cx.ir().getInt64Ty()); });
+  return LowerElementwise(cx, op,
+                          [&](const Registers& x) { return cx.ir().CreatePtrToInt(x[0], cx.ir().getInt64Ty()); });
 }
 
 absl::Status LowerIntToPtr(LoweringContext& cx, const Operation& op) {
-  return LowerElementwise(cx, op,
-                          [&](const Registers& x) { return cx.ir().CreateIntToPtr(x[0], cx.ir().getPtrTy(kGlobalSpace)); });
+  return LowerElementwise(
+      cx, op, [&](const Registers& x) { return cx.ir().CreateIntToPtr(x[0], cx.ir().getPtrTy(kGlobalSpace)); });
 }
 
 absl::Status LowerAddPtr(LoweringContext& cx, const Operation& op) {

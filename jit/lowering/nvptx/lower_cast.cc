@@ -11,13 +11,14 @@ using llvm::Value;
 using vm::DType;
 using vm::Operation;
 
-// What a narrow format's bits mean; see vm/numerics/float_formats.h, whose table this repeats in the shape that code needs.
+// What a narrow format's bits mean; see vm/numerics/float_formats.h, whose table this repeats in the shape that code
+// needs.
 struct F8Format {
   int mantissa_bits;
   int bias;
-  uint8_t largest;     // code of the largest finite magnitude that a conversion gives
-  int nan_code;        // what a NaN becomes
-  bool has_infinity;   // e5m2: code 0x7c
+  uint8_t largest;    // code of the largest finite magnitude that a conversion gives
+  int nan_code;       // what a NaN becomes
+  bool has_infinity;  // e5m2: code 0x7c
   bool has_minus_zero;
   bool ties_away;
 };
@@ -39,7 +40,8 @@ F8Format FormatOf(DType dtype) {
 
 Value* Float(LoweringContext& cx, double value) { return llvm::ConstantFP::get(cx.ir().getFloatTy(), value); }
 
-// The code without its sign, moved to where f32 has exponent and mantissa, is the value times 2^(bias - 127), also for subnormals.
+// The code without its sign, moved to where f32 has exponent and mantissa, is the value times 2^(bias - 127), also for
+// subnormals.
 Value* WidenF8(LoweringContext& cx, Value* code, DType dtype) {
   auto& ir = cx.ir();
   const F8Format f = FormatOf(dtype);
@@ -60,8 +62,8 @@ Value* WidenF8(LoweringContext& cx, Value* code, DType dtype) {
   return value;
 }
 
-// In f64, |x| times 2^(bias - 1023) has the code where f64 has exponent and mantissa; rounding there is integer arithmetic. The product is
-// exact but for bits far below half a step of the format, which decide nothing.
+// In f64, |x| times 2^(bias - 1023) has the code where f64 has exponent and mantissa; rounding there is integer
+// arithmetic. The product is exact but for bits far below half a step of the format, which decide nothing.
 Value* NarrowToF8InSoftware(LoweringContext& cx, Value* value, DType dtype) {
   auto& ir = cx.ir();
   const F8Format f = FormatOf(dtype);
@@ -89,8 +91,9 @@ Value* NarrowToF8InSoftware(LoweringContext& cx, Value* value, DType dtype) {
   return ir.CreateSelect(is_nan, nan, ir.CreateOr(narrow, sign));
 }
 
-// f64 to f32 such that a further rounding to nearest, to at most 22 bits, gives what one rounding gives: towards zero, and the last bit
-// set if anything was cut off ("round to odd"; Boldo and Melquiond, "Emulation of FMA and correctly rounded sums").
+// f64 to f32 such that a further rounding to nearest, to at most 22 bits, gives what one rounding gives: towards zero,
+// and the last bit set if anything was cut off ("round to odd"; Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums").
 Value* RoundToOdd(LoweringContext& cx, Value* value) {
   auto& ir = cx.ir();
   Value* cut = cx.Intrinsic(llvm::Intrinsic::nvvm_d2f_rz, {value});
@@ -150,7 +153,8 @@ Value* NarrowFloat(LoweringContext& cx, Value* value, DType from, DType to, bool
     const bool is_hardware = to == DType::kF8E4M3 || to == DType::kF8E5M2;
     if (is_hardware && cx.options().compute_capability >= 89) {
       Value* wide = from == DType::kF64 ? RoundToOdd(cx, value) : WidenFloat(cx, value, from, ir.getFloatTy());
-      const auto id = to == DType::kF8E4M3 ? llvm::Intrinsic::nvvm_ff_to_e4m3x2_rn : llvm::Intrinsic::nvvm_ff_to_e5m2x2_rn;
+      const auto id =
+          to == DType::kF8E4M3 ? llvm::Intrinsic::nvvm_ff_to_e4m3x2_rn : llvm::Intrinsic::nvvm_ff_to_e5m2x2_rn;
       return ir.CreateTrunc(cx.Intrinsic(id, {Float(cx, 0), wide}), ir.getInt8Ty());
     }
     return NarrowToF8InSoftware(cx, WidenFloat(cx, value, from, ir.getDoubleTy()), to);
@@ -158,15 +162,17 @@ Value* NarrowFloat(LoweringContext& cx, Value* value, DType from, DType to, bool
   if (to == DType::kF64) return WidenFloat(cx, value, from, type);
   if (to == DType::kF32) return WidenFloat(cx, value, from, type);
   if (from == to) return value;
-  if (from == DType::kF64) value = RoundToOdd(cx, value);
-  else value = WidenFloat(cx, value, from, ir.getFloatTy());
+  if (from == DType::kF64)
+    value = RoundToOdd(cx, value);
+  else
+    value = WidenFloat(cx, value, from, ir.getFloatTy());
   Value* narrow = ir.CreateFPTrunc(value, type);
   if (!saturate) return narrow;
   // Infinities become the largest finite value.
   llvm::APFloat largest = llvm::APFloat::getLargest(type->getFltSemantics());
   Value* limit = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(type, largest), narrow);
-  Value* is_infinite = ir.CreateFCmpOEQ(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, narrow),
-                                        llvm::ConstantFP::getInfinity(type));
+  Value* is_infinite =
+      ir.CreateFCmpOEQ(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, narrow), llvm::ConstantFP::getInfinity(type));
   return ir.CreateSelect(is_infinite, limit, narrow);
 }
 

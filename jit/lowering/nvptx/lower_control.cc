@@ -1,5 +1,5 @@
-// Control flow: basic blocks with phis. Conditions and bounds are scalars, equal in all threads of a program, so all threads go
-// the same way and may meet at barriers wherever they are.
+// Control flow: basic blocks with phis. Conditions and bounds are scalars, equal in all threads of a program, so all
+// threads go the same way and may meet at barriers wherever they are.
 #include "jit/lowering/lowering_context.h"
 
 namespace trivet::jit {
@@ -17,8 +17,8 @@ absl::Status LowerRegionAt(LoweringContext& cx, RegionId region, llvm::BasicBloc
   return status;
 }
 
-// How often the loop runs, as an unsigned integer of the counter's type (vm/interpreter counts the same way, so the counter never
-// wraps). A step of 0 traps in the reference; here it runs no iteration.
+// How often the loop runs, as an unsigned integer of the counter's type (vm/interpreter counts the same way, so the
+// counter never wraps). A step of 0 traps in the reference; here it runs no iteration.
 Value* TripCount(LoweringContext& cx, Value* lower, Value* upper, Value* step, bool is_signed) {
   auto& ir = cx.ir();
   llvm::Type* type = lower->getType();
@@ -30,7 +30,8 @@ Value* TripCount(LoweringContext& cx, Value* lower, Value* upper, Value* step, b
   const auto less = [&](Value* a, Value* b) { return is_signed ? ir.CreateICmpSLT(a, b) : ir.CreateICmpULT(a, b); };
   if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(step)) {
     if (constant->isZero()) return zero;
-    if (!is_signed || !constant->isNegative()) return ir.CreateSelect(less(lower, upper), count(lower, upper, step), zero);
+    if (!is_signed || !constant->isNegative())
+      return ir.CreateSelect(less(lower, upper), count(lower, upper, step), zero);
     return ir.CreateSelect(less(upper, lower), count(upper, lower, ir.CreateNeg(step)), zero);
   }
   Value* is_zero = ir.CreateICmpEQ(step, zero);

@@ -1,5 +1,5 @@
-// dot: mma.sync where an instruction serves the types (jit/passes/dot_layouts.h chose the layouts then), otherwise a loop of fma over
-// operands in shared memory.
+// dot: mma.sync where an instruction serves the types (jit/passes/dot_layouts.h chose the layouts then), otherwise a
+// loop of fma over operands in shared memory.
 #include "jit/lowering/lowering_context.h"
 #include "jit/lowering/nvptx/convert.h"
 #include "jit/passes/dot_layouts.h"
@@ -12,7 +12,8 @@ using vm::DotOp;
 using vm::DType;
 using vm::Operation;
 
-// ------------------------------------------------------------------------------------------------------------- mma.sync
+// -------------------------------------------------------------------------------------------------------------
+// mma.sync
 
 llvm::Intrinsic::ID MmaIntrinsic(DType a, DType b, DType acc, MmaKind kind) {
   const bool a_e4m3 = a == DType::kF8E4M3;
@@ -58,7 +59,8 @@ class MmaDot {
     const Registers& a = cx_.Get(op_.operand(DotOp::In::a));
     const Registers& b = cx_.Get(op_.operand(DotOp::In::b));
     // Repetitions: along K and then M in a, along K and then N in b, along N and then M in c, the batch last.
-    const size_t along_k = static_cast<size_t>(cx_.type(op_.operand(DotOp::In::a)).dim(-1)) / static_cast<size_t>(size.k);
+    const size_t along_k =
+        static_cast<size_t>(cx_.type(op_.operand(DotOp::In::a)).dim(-1)) / static_cast<size_t>(size.k);
     const size_t m_batch = a.size() / in_a / along_k;
     const size_t n_batch = b.size() / in_b / along_k;
     const size_t m_n_batch = acc_.size() / in_c;
@@ -86,13 +88,15 @@ class MmaDot {
   }
 
  private:
-  // Registers [first, first + count) in the words that the instruction takes: pairs of f16 as a vector, everything else narrow in i32.
+  // Registers [first, first + count) in the words that the instruction takes: pairs of f16 as a vector, everything else
+  // narrow in i32.
   Registers Pack(const Registers& from, size_t first, size_t count, DType type) {
     auto& ir = cx_.ir();
     Registers words;
     const int bits = vm::InfoOf(type).bits;
     if (type == DType::kF64) {
-      words.assign(from.begin() + static_cast<std::ptrdiff_t>(first), from.begin() + static_cast<std::ptrdiff_t>(first + count));
+      words.assign(from.begin() + static_cast<std::ptrdiff_t>(first),
+                   from.begin() + static_cast<std::ptrdiff_t>(first + count));
       return words;
     }
     const size_t per_word = 32 / static_cast<size_t>(bits);
@@ -110,7 +114,8 @@ class MmaDot {
   }
   Registers PackAccumulator(size_t first, size_t count) {
     if (acc_type_ == DType::kF16) return Pack(acc_, first, count, DType::kF16);
-    return Registers(acc_.begin() + static_cast<std::ptrdiff_t>(first), acc_.begin() + static_cast<std::ptrdiff_t>(first + count));
+    return Registers(acc_.begin() + static_cast<std::ptrdiff_t>(first),
+                     acc_.begin() + static_cast<std::ptrdiff_t>(first + count));
   }
   void Unpack(Value* result, size_t at, size_t words) {
     auto& ir = cx_.ir();
@@ -132,7 +137,8 @@ class MmaDot {
   Registers acc_;
 };
 
-// ------------------------------------------------------------------------------------------------------------------ fma
+// ------------------------------------------------------------------------------------------------------------------
+// fma
 
 class FmaDot {
  public:
@@ -159,7 +165,8 @@ class FmaDot {
 
     // Where each register's row of a and column of b begin; equal ones are loaded once a step.
     Registers sums;
-    for (Value* v : cx_.Get(op_.operand(DotOp::In::acc))) sums.push_back(vm::IsFloat(acc) ? WidenFloat(cx_, v, acc, compute_) : v);
+    for (Value* v : cx_.Get(op_.operand(DotOp::In::acc)))
+      sums.push_back(vm::IsFloat(acc) ? WidenFloat(cx_, v, acc, compute_) : v);
     std::vector<uint32_t> row_keys, column_keys;
     Registers rows, columns;
     for (int r = 0; r < layout.num_registers(); ++r) {

@@ -1,5 +1,5 @@
-// Floating-point arithmetic, minimum and maximum, signs, comparison. f16 and bf16 compute in their own type where the hardware rounds
-// once; f8 compute in f64, exactly, and round once.
+// Floating-point arithmetic, minimum and maximum, signs, comparison. f16 and bf16 compute in their own type where the
+// hardware rounds once; f8 compute in f64, exactly, and round once.
 #include <cmath>
 
 #include "jit/lowering/elementwise.h"
@@ -14,12 +14,12 @@ using vm::Op;
 using vm::Operation;
 
 // The instruction `op` with a directed rounding on f32 (`f`) or f64 (`d`); PTX ISA, "add", "mul", "fma", "div", "sqrt".
-#define TRIVET_DIRECTED(name)                                                                            \
-  (is_f64 ? (rounding == vm::Rounding::kTowardZero ? llvm::Intrinsic::nvvm_##name##_rz_d                  \
-             : rounding == vm::Rounding::kUp       ? llvm::Intrinsic::nvvm_##name##_rp_d                  \
-                                                   : llvm::Intrinsic::nvvm_##name##_rm_d)                 \
-          : (rounding == vm::Rounding::kTowardZero ? llvm::Intrinsic::nvvm_##name##_rz_f                  \
-             : rounding == vm::Rounding::kUp       ? llvm::Intrinsic::nvvm_##name##_rp_f                  \
+#define TRIVET_DIRECTED(name)                                                            \
+  (is_f64 ? (rounding == vm::Rounding::kTowardZero ? llvm::Intrinsic::nvvm_##name##_rz_d \
+             : rounding == vm::Rounding::kUp       ? llvm::Intrinsic::nvvm_##name##_rp_d \
+                                                   : llvm::Intrinsic::nvvm_##name##_rm_d)      \
+          : (rounding == vm::Rounding::kTowardZero ? llvm::Intrinsic::nvvm_##name##_rz_f \
+             : rounding == vm::Rounding::kUp       ? llvm::Intrinsic::nvvm_##name##_rp_f \
                                                    : llvm::Intrinsic::nvvm_##name##_rm_f))
 
 llvm::Intrinsic::ID DirectedIntrinsic(Op op, bool is_f64, vm::Rounding rounding) {
@@ -49,7 +49,8 @@ Value* Arithmetic(LoweringContext& cx, Op op, const Registers& x, bool is_precis
     case Op::kMulF:
       return ir.CreateFMul(x[0], x[1]);
     case Op::kDivF:
-      if (x[0]->getType()->isFloatTy() && !is_precise) return cx.Intrinsic(llvm::Intrinsic::nvvm_div_full, {x[0], x[1]});
+      if (x[0]->getType()->isFloatTy() && !is_precise)
+        return cx.Intrinsic(llvm::Intrinsic::nvvm_div_full, {x[0], x[1]});
       return ir.CreateFDiv(x[0], x[1]);
     case Op::kSqrt:
       if (x[0]->getType()->isFloatTy() && !is_precise) return cx.Intrinsic(llvm::Intrinsic::nvvm_sqrt_approx_f, {x[0]});
@@ -91,8 +92,10 @@ absl::Status LowerFloatArithmetic(LoweringContext& cx, const Operation& op) {
       return cx.Intrinsic(id, arguments);
     });
   }
-  // Products of f16 or bf16 with a third summand, quotients and roots need more bits than the format's own instructions keep.
-  const bool is_own_type = op.opcode == Op::kAddF || op.opcode == Op::kSubF || op.opcode == Op::kMulF || op.opcode == Op::kFma;
+  // Products of f16 or bf16 with a third summand, quotients and roots need more bits than the format's own instructions
+  // keep.
+  const bool is_own_type =
+      op.opcode == Op::kAddF || op.opcode == Op::kSubF || op.opcode == Op::kMulF || op.opcode == Op::kFma;
   if (!IsF8(dtype) && (!IsNarrow(dtype) || is_own_type)) {
     return LowerElementwise(cx, op, [&](const Registers& x) { return Arithmetic(cx, op.opcode, x, is_precise); });
   }
@@ -121,9 +124,11 @@ absl::Status LowerFloatSign(LoweringContext& cx, const Operation& op) {
       result = ir.CreateXor(bits, sign_bit);
     } else {
       result = ir.CreateAnd(bits, rest);
-      if (op.opcode == Op::kCopySign) result = ir.CreateOr(result, ir.CreateAnd(ir.CreateBitCast(x[1], bits_type), sign_bit));
+      if (op.opcode == Op::kCopySign)
+        result = ir.CreateOr(result, ir.CreateAnd(ir.CreateBitCast(x[1], bits_type), sign_bit));
     }
-    if (is_unsigned_zero) result = ir.CreateSelect(ir.CreateICmpEQ(ir.CreateAnd(bits, rest), ir.getInt8(0)), bits, result);
+    if (is_unsigned_zero)
+      result = ir.CreateSelect(ir.CreateICmpEQ(ir.CreateAnd(bits, rest), ir.getInt8(0)), bits, result);
     return ir.CreateBitCast(result, x[0]->getType());
   });
 }

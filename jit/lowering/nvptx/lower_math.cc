@@ -1,5 +1,6 @@
-// Mathematical functions: rounding to integers and classification inline, exp and exp2 by the special-function unit, the rest
-// by libdevice (libdevice.def; linked after lowering, jit/target/libdevice.h). f16, bf16 and f8 compute in f32 and round once more.
+// Mathematical functions: rounding to integers and classification inline, exp and exp2 by the special-function unit,
+// the rest by libdevice (libdevice.def; linked after lowering, jit/target/libdevice.h). f16, bf16 and f8 compute in f32
+// and round once more.
 #include <cmath>
 #include <numbers>
 
@@ -30,7 +31,8 @@ Value* CallLibdevice(LoweringContext& cx, Op op, const Registers& x, llvm::Type*
   const std::string name = absl::StrCat("__nv_", LibdeviceName(op), float_type->isDoubleTy() ? "" : "f");
   std::vector<llvm::Type*> types;
   for (Value* v : x) types.push_back(v->getType());
-  llvm::FunctionCallee callee = cx.llvm_module().getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+  llvm::FunctionCallee callee =
+      cx.llvm_module().getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
   return cx.ir().CreateCall(callee, x);
 }
 
@@ -112,7 +114,8 @@ absl::Status LowerRounding(LoweringContext& cx, const Operation& op) {
     }
     if (!IsF8(dtype)) return Narrowed(cx, wide, dtype);
     // Infinities stay: their code is that of the operand.
-    Value* is_infinite = ir.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs, wide), llvm::ConstantFP::getInfinity(wide->getType()));
+    Value* is_infinite =
+        ir.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs, wide), llvm::ConstantFP::getInfinity(wide->getType()));
     return ir.CreateSelect(is_infinite, x[0], Narrowed(cx, wide, dtype));
   });
 }

@@ -35,12 +35,12 @@ absl::Status LowerLoad(LoweringContext& cx, const Operation& op) {
   const Registers masks = GetOptional(cx, op, In::mask);
   const Registers other = GetOptional(cx, op, In::other);
   if (!type.is_tile()) {
-    // One address for all threads. What another program may change meanwhile must be read once, or threads would go different
-    // ways: a volatile load, or one in a loop that waits.
+    // One address for all threads. What another program may change meanwhile must be read once, or threads would go
+    // different ways: a volatile load, or one in a loop that waits.
     Value* value = LoadGlobal(cx, type, cx.Get(pointer), masks, other, 1, hints)[0];
     const auto& loops = cx.frame().loops;
-    const bool may_change = hints.is_volatile ||
-                            std::any_of(loops.begin(), loops.end(), [](const auto& loop) { return loop.is_while; });
+    const bool may_change =
+        hints.is_volatile || std::any_of(loops.begin(), loops.end(), [](const auto& loop) { return loop.is_while; });
     cx.Set(op.result(), {may_change ? cx.BroadcastFromThreadZero(value) : value});
     return absl::OkStatus();
   }

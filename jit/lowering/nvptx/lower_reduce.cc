@@ -1,8 +1,8 @@
-// reduce: first across the registers of a thread, then across the lanes of a warp by butterfly shuffles, then across warps through
-// shared memory. Afterwards every thread that held a part of a line has the line's result.
+// reduce: first across the registers of a thread, then across the lanes of a warp by butterfly shuffles, then across
+// warps through shared memory. Afterwards every thread that held a part of a line has the line's result.
 //
-// The region need not be commutative: at each step the operand with the lower index comes first. Which neighbours are combined first
-// depends on the layout, which docs/semantics.md permits.
+// The region need not be commutative: at each step the operand with the lower index comes first. Which neighbours are
+// combined first depends on the layout, which docs/semantics.md permits.
 #include <bit>
 
 #include "jit/lowering/lowering_context.h"

@@ -1,5 +1,5 @@
-// Shape ops whose result's registers are a choice of the operand's: layouts were assigned so that nothing moves between threads.
-// convert_layout, which does move, is at the end.
+// Shape ops whose result's registers are a choice of the operand's: layouts were assigned so that nothing moves between
+// threads. convert_layout, which does move, is at the end.
 #include <bit>
 
 #include "jit/layout/conversion.h"
@@ -193,7 +193,9 @@ Registers ConvertThroughShared(LoweringContext& cx, const SharedPlan& plan, cons
   Value* store_offset = SumOverThreadBits(cx, plan.store.thread_offsets);
   Value* load_offset = SumOverThreadBits(cx, plan.load.thread_offsets);
   const auto vector_type = [&](const ScratchAccess& access) -> llvm::Type* {
-    return access.vector_elements == 1 ? word : llvm::FixedVectorType::get(word, static_cast<unsigned>(access.vector_elements));
+    return access.vector_elements == 1
+               ? word
+               : llvm::FixedVectorType::get(word, static_cast<unsigned>(access.vector_elements));
   };
   const auto alignment = [&](const ScratchAccess& access) {
     return llvm::Align(static_cast<uint64_t>(access.vector_elements * plan.element_bytes));
@@ -249,7 +251,8 @@ absl::Status LowerConvertLayout(LoweringContext& cx, const Operation& op) {
   const ConversionPlan plan = PlanConversion(from, to, type.is_bool() ? 1 : 8 * type.element_bytes());
   const Registers& x = cx.Get(op.operand(0));
   if (x.size() != static_cast<size_t>(from.num_registers())) {
-    return absl::InternalError(absl::StrCat("convert_layout of ", x.size(), " registers from ", from.ToString(), " to ", to.ToString()));
+    return absl::InternalError(
+        absl::StrCat("convert_layout of ", x.size(), " registers from ", from.ToString(), " to ", to.ToString()));
   }
   Registers out;
   if (plan.kind == ConversionKind::kNone) {

@@ -36,8 +36,8 @@ def _export(namespace):
 
 
 _export(globals())
-tuple = core.tuple
-aggregate_replace = core.aggregate_replace
+tuple = core.tuple  # type: ignore[attr-defined]
+aggregate_replace = core.aggregate_replace  # type: ignore[attr-defined]
 __all__.append("tuple")
 libdevice = extra.libdevice  # where older releases had it
 

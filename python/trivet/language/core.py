@@ -90,7 +90,8 @@ class tuple_type:
     def __repr__(self):
         return f"tuple_type({self.types}, {self.fields})"
 
-    __hash__ = None  # type: ignore[assignment]  (the types of constants need not be hashable)
+    # The types of constants need not be hashable.
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _unwrap(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import knobs
 from ..backends.compiler import GPUTarget
@@ -178,6 +178,9 @@ class _Drivers:
 
 
 _drivers = _Drivers()
+if TYPE_CHECKING:  # properties of the module, below
+    active: Any
+    default: Any
 
 
 class _Module(type(os)):  # type: ignore[misc]

@@ -100,7 +100,7 @@ class CudaTier:
 
     name = "cuda"
     device_kind = KIND
-    forms = FORMS
+    forms: tuple[str, ...] = FORMS
 
     def __init__(self) -> None:
         self._kernels: dict[Any, Any] = {}  # (module, device, options, facts) -> GpuKernel
@@ -132,7 +132,9 @@ class CudaTier:
         found = self._kernels.get(key)
         if found is None:
             try:
-                found = _trivet.gpu_kernel(kernel.module, device.ordinal, *launch_options, list(facts), libdevice_path())
+                found = _trivet.gpu_kernel(
+                    kernel.module, device.ordinal, *launch_options, list(facts), libdevice_path()
+                )
             except _trivet.GpuRefusal as refusal:
                 found = TierRefusal(str(refusal))
             self._kernels[key] = found
@@ -183,9 +185,7 @@ class MirrorTier:
     def launch(self, kernel: CompiledKernel, arguments: Sequence[Argument], grid: tuple[int, int, int],
                options: Mapping[str, Any], device: Device) -> None:  # fmt: skip
         words, allocations = flattened(arguments)
-        trap = _trivet.gpu_launch_mirrored(
-            kernel.module, device.ordinal, _stream_of(device), grid, words, allocations
-        )
+        trap = _trivet.gpu_launch_mirrored(kernel.module, device.ordinal, _stream_of(device), grid, words, allocations)
         if trap is not None:
             raise KernelError(trap)
 
