@@ -253,6 +253,7 @@ void LoweringContext::Jump(const JumpTarget& target, absl::Span<const ValueId> v
 }
 
 absl::Status LoweringContext::LowerOp(const vm::Operation& op) {
+  if (frame_.order.NeedsBarrierBefore(op)) Barrier();
   switch (op.opcode) {
 #define TRIVET_LOWER(Name, Function) \
   case vm::Op::k##Name:              \
@@ -313,7 +314,13 @@ absl::Status LoweringContext::LowerCall(const vm::Operation& op) {
   JumpTarget after_return = MakeTarget(after, op.results);
 
   Frame caller = std::move(frame_);
-  frame_ = Frame{&fn, &plans_[callee.index()], std::vector<Registers>(fn.num_values()), {}, {}, after_return};
+  frame_ = Frame{&fn,
+                 &plans_[callee.index()],
+                 std::vector<Registers>(fn.num_values()),
+                 {},
+                 {},
+                 after_return,
+                 ProgramOrder::Of(fn, plans_[callee.index()].layouts)};
   for (size_t i = 0; i < arguments.size(); ++i) Set(fn.params()[i], std::move(arguments[i]));
   const absl::Status lowered = LowerRegion(fn.body);
   frame_ = std::move(caller);
@@ -325,7 +332,13 @@ absl::Status LoweringContext::LowerCall(const vm::Operation& op) {
 absl::Status LoweringContext::LowerKernelFunction(FunctionId kernel) {
   const vm::Function& fn = module_.function(kernel);
   llvm::Module& m = llvm_module();
-  frame_ = Frame{&fn, &plans_[kernel.index()], std::vector<Registers>(fn.num_values()), {}, {}, {}};
+  frame_ = Frame{&fn,
+                 &plans_[kernel.index()],
+                 std::vector<Registers>(fn.num_values()),
+                 {},
+                 {},
+                 {},
+                 ProgramOrder::Of(fn, plans_[kernel.index()].layouts)};
 
   std::vector<llvm::Type*> parameter_types;
   for (ValueId p : fn.params()) {

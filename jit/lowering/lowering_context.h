@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "jit/lowering/lower.h"
+#include "jit/lowering/program_order.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "vm/base/status.h"
@@ -126,6 +127,7 @@ class LoweringContext {
     std::vector<Loop> loops;
     std::vector<JumpTarget> yields;  // of the regions around, innermost last
     JumpTarget after_return;
+    ProgramOrder order;
   };
   Frame& frame() { return frame_; }
   const vm::Module& module() const { return module_; }

@@ -1,6 +1,7 @@
 #include "python/bindings/ast_convert.h"
 
 #include <utility>
+#include "python/bindings/py_module.h"
 
 namespace py = pybind11;
 
@@ -155,7 +156,7 @@ class Converter {
   }
 
  private:
-  static std::string Text(py::handle h) { return py::cast<std::string>(h); }
+  static std::string Text(py::handle h) { return Utf8(h); }
   static std::string TypeName(py::handle node) {
     return py::cast<std::string>(py::type::handle_of(node).attr("__name__"));
   }

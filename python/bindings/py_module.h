@@ -18,6 +18,14 @@ namespace trivet::python {
 
 namespace py = pybind11;
 
+// A Python string as UTF-8. Lone surrogates, which UTF-8 has no bytes for, come out as an escape: "\\ud800".
+inline std::string Utf8(py::handle text) {
+  Py_ssize_t size = 0;
+  if (const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) return {data, static_cast<size_t>(size)};
+  PyErr_Clear();
+  return py::cast<std::string>(text.attr("encode")("utf-8", "backslashreplace"));
+}
+
 inline void ThrowIfError(const absl::Status& status) {
   if (status.ok()) return;
   const std::string message = vm::PrintableText(status.message());  // Python wants UTF-8

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "python/bindings/ast_convert.h"
+#include "python/bindings/py_module.h"
 
 namespace py = pybind11;
 
@@ -26,7 +27,7 @@ struct Classes {
 };
 Classes* classes = nullptr;
 
-std::string Str(py::handle h) { return py::cast<std::string>(py::str(h)); }
+std::string Str(py::handle h) { return Utf8(py::str(h)); }
 
 // Exceptions that came up while this thread compiles; see RethrowKeptException and RethrowPendingException.
 struct Exceptions {
@@ -121,7 +122,7 @@ class PythonValue : public frontend::HostValue {
       case HostKind::kInt:
         return Str(py::reinterpret_steal<py::object>(PyNumber_Long(object_.ptr())));
       case HostKind::kString:
-        return py::cast<std::string>(object_);
+        return Utf8(object_);
       case HostKind::kBuiltin:
         if (object_.is(classes->constexpr_class)) return "constexpr";
         if (py::object name = classes->python_functions.attr("get")(object_, py::none()); !name.is_none())

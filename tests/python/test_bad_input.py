@@ -732,3 +732,14 @@ def test_every_access_is_checked(tmp_path, write):
     """
     done = run_script(tmp_path, body)
     assert (done.returncode, done.stdout) == (0, "found\n"), done.stderr
+
+
+def test_text_that_is_not_utf8(capsys: pytest.CaptureFixture[str]) -> None:
+    """A lone surrogate has no bytes in UTF-8; it is shown as an escape."""
+
+    @triton.jit
+    def kernel():
+        tl.device_print("\ud800 x")
+
+    kernel[(1,)]()
+    assert "\\ud800 x" in capsys.readouterr().out
