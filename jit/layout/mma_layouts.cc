@@ -100,7 +100,6 @@ void AppendResult(int instruction_m, const Axes& axes, Bases* out) {
 }
 
 constexpr int kWarpgroupWarps = 4;
-constexpr int kWarpgroupRows = 64;
 constexpr int kInstructionKBytes = 32;
 constexpr int kChunkBytes = 16;  // what swizzles move
 constexpr int kAtomRows = 8;
