@@ -1,5 +1,6 @@
 // trivet-opt: runs passes over tile bytecode and prints the result as text.
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ Runs passes (docs/passes.md) over tile bytecode and prints the result in the tex
                         (default), remainders, arithmetic (jit/analysis/axis_info.h)
   --list                prints the default pipeline, one pass a line
   --markdown            prints docs/passes.md
+  --coverage            prints docs/coverage.md
   --help                this text
 
 Exit code: 0; 1 if the input is wrong or can't be read, or a pass fails; 2 if the command line is wrong.
@@ -108,6 +110,37 @@ std::string DescribeValues(const vm::Module& module, const ArgumentFacts& kernel
     }
   }
   return text;
+}
+
+// docs/coverage.md: which tier runs which op.
+std::string Coverage() {
+  constexpr const char* kRefused[] = {
+#define TRIVET_LOWER(Name, Function) nullptr,
+#define TRIVET_REFUSE(Name, reason) reason,
+#include "jit/lowering/nvptx/lowering.def"
+#undef TRIVET_LOWER
+#undef TRIVET_REFUSE
+  };
+  constexpr vm::Op kOrder[] = {
+#define TRIVET_LOWER(Name, Function) vm::Op::k##Name,
+#define TRIVET_REFUSE(Name, reason) vm::Op::k##Name,
+#include "jit/lowering/nvptx/lowering.def"
+#undef TRIVET_LOWER
+#undef TRIVET_REFUSE
+  };
+  static_assert(std::size(kOrder) == vm::kNumOps, "lowering.def has each op once");
+  std::string out =
+      "# Coverage\n\nPrinted from jit/lowering/nvptx/lowering.def by `trivet-opt --coverage`; don't edit.\n\n"
+      "Which tier runs which op. A launch with an op that the GPU tier refuses goes to the interpreter, on copies of "
+      "the device's\n"
+      "memory. The GPU tier also refuses extents that are not powers of two, clusters, and the types and roundings "
+      "that its lowering\n"
+      "functions name.\n\n| op | interpreter | GPU |\n| --- | --- | --- |\n";
+  for (size_t i = 0; i < std::size(kOrder); ++i) {
+    absl::StrAppend(&out, "| `", vm::InfoOf(kOrder[i]).text, "` | yes | ", kRefused[i] == nullptr ? "yes" : kRefused[i],
+                    " |\n");
+  }
+  return out;
 }
 
 std::string Markdown() {
@@ -198,6 +231,7 @@ int Main(int argc, char** argv) {
     const absl::string_view arg = argv[i];
     if (arg == "--help" || arg == "-h") return Show(kUsage), 0;
     if (arg == "--markdown") return Show(Markdown()), 0;
+    if (arg == "--coverage") return Show(Coverage()), 0;
     if (arg == "--list") {
       const PassPipeline pipeline = PassPipeline::Default();
       for (const PassInfo* pass : pipeline.passes()) Show(absl::StrCat(pass->name, "\n"));
