@@ -196,9 +196,15 @@ def test_output_that_nobody_reads(folder):
     assert process.stderr.read() == b"" and process.wait(timeout=30) == 1
 
 
+def _heed_interrupts():
+    """Programs started in the background ignore Ctrl-C, and so do those that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupting_a_kernel_from_a_file(folder):
     process = subprocess.Popen([sys.executable, "-m", "trivet", "run", "spin.tvbc", "--arg", "zeros:i32:1"], cwd=folder,
-                               env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                               env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=_heed_interrupts)  # fmt: skip
     time.sleep(3)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)

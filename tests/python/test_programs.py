@@ -260,11 +260,17 @@ spin[(1,)](np.zeros(1, np.int32))
 """
 
 
+def _heed_interrupts():
+    """Programs started in the background ignore Ctrl-C, and so do those that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupting_a_kernel(folder):
     """Ctrl-C ends a running kernel; the traceback names the launch, and the process ends by the signal."""
     (folder / "endless.py").write_text(ENDLESS)
     process = subprocess.Popen([sys.executable, "-m", "trivet", "run", "endless.py"], cwd=folder, env=_environment(),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=_heed_interrupts)  # fmt: skip
     assert process.stdout.readline() == "running\n"
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)

@@ -337,8 +337,7 @@ TEST(ProvenanceTest, FollowsPointersThroughCallsLoopsAndBlocks) {
       {"%q = addptr %y, %far\n %d = make_desc %q, %4, %l1 : desc<4xi32>\n %v = desc_load %d, %0 : tile<4xi32>",
        "descriptor load is out of bounds: y[1000] is outside shape [4]"},
       // From one or the other: the nearest, which depends on where the two lie.
-      {"%p = select %is_zero, %x, %y : ptr<i32>\n %q = addptr %p, %far\n %v = load %q : i32",
-       "] is outside shape [4]"},
+      {"%p = select %is_zero, %x, %y : ptr<i32>\n %q = addptr %p, %far\n %v = load %q : i32", "] is outside shape [4]"},
       // Through an integer: foreign.
       {"%i = ptr_to_int %x : i64\n %j = subi %i, %i\n %k = addi %j, %l64k\n %p = int_to_ptr %k : ptr<i32>\n"
        " %v = load %p : i32",
