@@ -93,8 +93,14 @@ def test_every_example_is_recorded(kernels: dict[str, Any]) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_examples_assemble(kernels: dict[str, Any], target: str, tmp_path: Path) -> None:
     ptxas = shutil.which("ptxas")
+    missing = [] if ptxas else ["ptxas in PATH"]
     for name in kernels:
-        text = compiled(kernels, name, target)
+        try:
+            text = compiled(kernels, name, target)
+        except _trivet.GpuRefusal as refusal:
+            assert "libdevice" in str(refusal) and not cuda.libdevice_path()
+            missing.append(f"libdevice for {name}")
+            continue
         assert f".target {target}" in text
         assert f".visible .entry {name}(" in text
         if ptxas is not None:
@@ -106,8 +112,8 @@ def test_examples_assemble(kernels: dict[str, Any], target: str, tmp_path: Path)
                 text=True,
             )
             assert done.returncode == 0, f"{name}: {done.stderr}"
-    if ptxas is None:
-        pytest.skip("compiled to PTX; not assembled: no ptxas in PATH")
+    if missing:
+        pytest.skip(f"not all was tried; missing: {', '.join(missing)}")
 
 
 def test_vector_add_moves_16_bytes_at_once(kernels: dict[str, Any]) -> None:
