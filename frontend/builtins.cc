@@ -134,7 +134,8 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
                                 [&](const auto& k) { return k.first == p.name; });
     if (!p.is_keyword_only && next < arguments.positional.size()) {
       if (keyword != arguments.keywords.end()) {
-        return Error(absl::StrCat(shown, "() got multiple values for argument '", p.name, "'"));
+        return emitter_.ErrorAbout(keyword->second,
+                                   absl::StrCat(shown, "() got multiple values for argument '", p.name, "'"));
       }
       call.arguments.push_back(arguments.positional[next++]);
     } else if (keyword != arguments.keywords.end()) {
@@ -153,8 +154,10 @@ Value FunctionLowering::CallBuiltin(const std::string& name, CallArguments argum
                  absl::StrCat("the signature is ", shown, "(", entry.builtin->signature, ")"));
   }
   if (!arguments.keywords.empty()) {
-    return Error(absl::StrCat(shown, "() got an unexpected keyword argument '", arguments.keywords[0].first, "'"),
-                 absl::StrCat("the signature is ", shown, "(", entry.builtin->signature, ")"));
+    return emitter_.ErrorAbout(
+        arguments.keywords[0].second,
+        absl::StrCat(shown, "() got an unexpected keyword argument '", arguments.keywords[0].first, "'"),
+        absl::StrCat("the signature is ", shown, "(", entry.builtin->signature, ")"));
   }
   for (const Value& v : call.arguments) {
     if (v.is_error()) return v;

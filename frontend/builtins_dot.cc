@@ -53,7 +53,7 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   const Value &a = call[0], &b = call[1];
   for (const Value* v : {&a, &b}) {
     if (!v->is_ssa() || !v->type().is_tile() || !v->type().is_number()) {
-      return fl.Error(absl::StrCat("tl.dot: expected a tile of numbers, found ", v->Describe()));
+      return e.ErrorAbout(*v, absl::StrCat("tl.dot: expected a tile of numbers, found ", v->Describe()));
     }
   }
   const int rank = a.type().rank();
@@ -90,7 +90,8 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   } else if (ta == DType::kF64) {
     acc_type = DType::kF64;
   } else if (acc_type == DType::kBF16) {
-    return fl.Error("tl.dot: out_dtype=bfloat16 is not supported", "use out_dtype=tl.float32 and convert the result");
+    return e.ErrorAbout(call[6], "tl.dot: out_dtype=bfloat16 is not supported",
+                        "use out_dtype=tl.float32 and convert the result");
   } else if (ta == DType::kF32 || ta == DType::kBF16) {
     acc_type = DType::kF32;
   } else if (acc_type != DType::kF16) {
@@ -115,8 +116,10 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
       }
     }
     if (!found) {
-      return fl.Error(absl::StrCat(
-          "tl.dot: input_precision must be one of 'ieee', 'tf32', 'tf32x3', 'bf16x3', 'bf16x6', found '", *text, "'"));
+      return e.ErrorAbout(
+          call[3],
+          absl::StrCat("tl.dot: input_precision must be one of 'ieee', 'tf32', 'tf32x3', 'bf16x3', 'bf16x6', found '",
+                       *text, "'"));
     }
     if (!call[4].is_none()) return fl.Error("tl.dot: only one of input_precision and allow_tf32 can be given");
   } else if (!call[4].is_none()) {
@@ -128,8 +131,8 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> imprecise = call[5].is_none() ? 0 : e.RequireInt(call[5], "tl.dot: max_num_imprecise_acc");
   if (!imprecise) return Value();
   if (is_fp8(ta) && *imprecise > a.type().dim(-1)) {
-    return fl.Error(
-        absl::StrCat("tl.dot: max_num_imprecise_acc (", *imprecise, ") must be at most K (", a.type().dim(-1), ")"));
+    return e.ErrorAbout(call[5], absl::StrCat("tl.dot: max_num_imprecise_acc (", *imprecise, ") must be at most K (",
+                                              a.type().dim(-1), ")"));
   }
 
   Type::Shape shape = a.type().shape();
@@ -144,16 +147,17 @@ Value BuiltinDot(FunctionLowering& fl, BuiltinCall& call) {
     if (acc.is_error()) return acc;
     if (acc.type().is_scalar()) acc = e.BroadcastTo(acc, shape, "tl.dot: acc");
     if (acc.type().shape() != shape) {
-      return fl.Error(absl::StrCat("tl.dot: acc has the wrong shape: expected [", vm::ShapeToString(shape), "], found ",
-                                   acc.type().ToString()));
+      return e.ErrorAbout(call[2], absl::StrCat("tl.dot: acc has the wrong shape: expected [", vm::ShapeToString(shape),
+                                                "], found ", acc.type().ToString()));
     }
     // f16 and f8 inputs sum in f32 or f16, whichever acc has; others in one type.
     const bool has_choice = ta == DType::kF16 || is_fp8(ta);
     const DType given = acc.type().is_number() ? acc.type().dtype() : DType::kNone;
     if (given != acc_type && !(has_choice && (given == DType::kF32 || given == DType::kF16))) {
-      return fl.Error(absl::StrCat("tl.dot: acc must be ", has_choice ? "f32 or f16" : vm::InfoOf(acc_type).text,
-                                   " for inputs of ", vm::InfoOf(ta).text, ", found ", acc.type().ToString()),
-                      "convert acc before, or the result after");
+      return e.ErrorAbout(call[2],
+                          absl::StrCat("tl.dot: acc must be ", has_choice ? "f32 or f16" : vm::InfoOf(acc_type).text,
+                                       " for inputs of ", vm::InfoOf(ta).text, ", found ", acc.type().ToString()),
+                          "convert acc before, or the result after");
     }
     result = acc.type();
   }

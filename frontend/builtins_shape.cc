@@ -20,7 +20,8 @@ Value OneTuple(const std::vector<Value>& variadic) {
 
 bool RequireSsa(FunctionLowering& fl, Value* value, absl::string_view what) {
   if (!value->is_ssa() && !(value->is_constant() && IsNumber(value->constant()))) {
-    if (!value->is_error()) fl.Error(absl::StrCat(what, ": expected a tile, found ", value->Describe()));
+    if (!value->is_error())
+      fl.emitter().ErrorAbout(*value, absl::StrCat(what, ": expected a tile, found ", value->Describe()));
     return false;
   }
   *value = fl.emitter().ToSsa(*value);
@@ -29,7 +30,8 @@ bool RequireSsa(FunctionLowering& fl, Value* value, absl::string_view what) {
 
 bool RequireTile(FunctionLowering& fl, const Value& value, absl::string_view what) {
   if (value.is_ssa() && value.type().is_tile()) return true;
-  if (!value.is_error()) fl.Error(absl::StrCat(what, ": expected a tile, found ", value.Describe()));
+  if (!value.is_error())
+    fl.emitter().ErrorAbout(value, absl::StrCat(what, ": expected a tile, found ", value.Describe()));
   return false;
 }
 
@@ -39,7 +41,7 @@ std::optional<vm::Rounding> RoundingOf(FunctionLowering& fl, const Value& value)
   if (!text) return std::nullopt;
   if (*text == "rtne" || text->empty()) return vm::Rounding::kNearestEven;
   if (*text == "rtz") return vm::Rounding::kTowardZero;
-  fl.Error(absl::StrCat("fp_downcast_rounding must be 'rtne' or 'rtz', found '", *text, "'"));
+  fl.emitter().ErrorAbout(value, absl::StrCat("fp_downcast_rounding must be 'rtne' or 'rtz', found '", *text, "'"));
   return std::nullopt;
 }
 
@@ -48,14 +50,16 @@ std::optional<vm::Rounding> RoundingOf(FunctionLowering& fl, const Value& value)
 Value BuiltinProgramId(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> axis = fl.emitter().RequireInt(call[0], "the axis of program_id");
   if (!axis) return Value();
-  if (*axis < 0 || *axis > 2) return fl.Error(absl::StrCat("program_id axis must be 0, 1, or 2 but got ", *axis));
+  if (*axis < 0 || *axis > 2)
+    return fl.emitter().ErrorAbout(call[0], absl::StrCat("program_id axis must be 0, 1, or 2 but got ", *axis));
   return fl.emitter().Create1(Op::kProgramId, {}, Type::Scalar(DType::kI32), {*axis});
 }
 
 Value BuiltinNumPrograms(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int64_t> axis = fl.emitter().RequireInt(call[0], "the axis of num_programs");
   if (!axis) return Value();
-  if (*axis < 0 || *axis > 2) return fl.Error(absl::StrCat("num_programs axis must be 0, 1 or 2, found ", *axis));
+  if (*axis < 0 || *axis > 2)
+    return fl.emitter().ErrorAbout(call[0], absl::StrCat("num_programs axis must be 0, 1 or 2, found ", *axis));
   return fl.emitter().Create1(Op::kNumPrograms, {}, Type::Scalar(DType::kI32), {*axis});
 }
 
@@ -88,7 +92,8 @@ Value BuiltinFull(FunctionLowering& fl, BuiltinCall& call) {
   if (call[1].is_ssa()) {
     Value value = call[1];
     if (!value.type().is_scalar())
-      return fl.Error(absl::StrCat("tl.full: the value must be a scalar, found ", value.type().ToString()));
+      return e.ErrorAbout(call[1],
+                          absl::StrCat("tl.full: the value must be a scalar, found ", value.type().ToString()));
     if (!call[2].is_none()) {
       std::optional<Type> dtype = e.RequireType(call[2], "tl.full: dtype");
       if (!dtype) return Value();
@@ -99,7 +104,7 @@ Value BuiltinFull(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<Type> dtype = e.RequireType(call[2], "tl.full: dtype");
   if (!dtype) return Value();
   if (!call[1].is_constant() || !IsNumber(call[1].constant())) {
-    return fl.Error(absl::StrCat("tl.full: the value must be a number, found ", call[1].Describe()));
+    return e.ErrorAbout(call[1], absl::StrCat("tl.full: the value must be a number, found ", call[1].Describe()));
   }
   if (dtype->is_pointer()) {
     Value address = e.MakeConstant(Type::Scalar(DType::kI64).WithShape(*shape), call[1].constant());
@@ -311,7 +316,8 @@ Value BuiltinGather(FunctionLowering& fl, BuiltinCall& call) {
   std::optional<int> axis = fl.emitter().RequireAxis(call[2], source.type().rank(), "tl.gather");
   if (!axis) return Value();
   if (!index.type().is_integer())
-    return fl.Error(absl::StrCat("tl.gather: the index must be an integer tile, found ", index.type().ToString()));
+    return fl.emitter().ErrorAbout(
+        index, absl::StrCat("tl.gather: the index must be an integer tile, found ", index.type().ToString()));
   if (index.type().rank() != source.type().rank()) {
     return fl.Error(absl::StrCat("tl.gather: source and index must have the same rank, found ",
                                  source.type().ToString(), " and ", index.type().ToString()));

@@ -104,14 +104,15 @@ std::string Diagnostic::ToString() const {
 }
 
 void Diagnostics::Add(Diagnostic diagnostic) {
-  if (diagnostics_.size() >= kMaxErrors) return;
-  for (const Diagnostic& d : diagnostics_) {
-    if (d.file == diagnostic.file && d.span.line == diagnostic.span.line && d.span.column == diagnostic.span.column &&
-        d.message == diagnostic.message) {
-      return;
-    }
-  }
-  diagnostics_.push_back(std::move(diagnostic));
+  const SourceSpan& span = diagnostic.span;
+  const bool is_new =
+      seen_.insert(absl::StrCat(diagnostic.file, ":", span.line, ":", span.column, ":", diagnostic.message)).second;
+  if (is_new && diagnostics_.size() < kMaxErrors) diagnostics_.push_back(std::move(diagnostic));
+}
+
+std::string Diagnostics::Rest() const {
+  const size_t rest = seen_.size() - diagnostics_.size();
+  return rest == 0 ? "" : absl::StrCat("... and ", Count(rest, "more error"));
 }
 
 std::string Diagnostics::ToString() const {
@@ -120,6 +121,7 @@ std::string Diagnostics::ToString() const {
     if (!out.empty()) out += "\n\n";
     out += d.ToString();
   }
+  if (const std::string rest = Rest(); !rest.empty()) absl::StrAppend(&out, "\n\n", rest);
   return out;
 }
 

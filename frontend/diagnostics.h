@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "frontend/ast.h"
 
@@ -36,18 +37,23 @@ std::string DidYouMean(absl::string_view name, const std::vector<std::string>& c
 
 class Diagnostics {
  public:
-  // Adds an error unless the same one (place and message) is there, or kMaxErrors are.
+  // Adds an error unless the same one (place and message) was added before. Beyond kMaxErrors it is only counted.
   void Add(Diagnostic diagnostic);
   bool empty() const { return diagnostics_.empty(); }
-  size_t size() const { return diagnostics_.size(); }
+  // How many were found, those that are only counted included.
+  size_t size() const { return seen_.size(); }
+  // The first kMaxErrors, in the order found.
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
-  // All of them, in the order found, separated by blank lines.
+  // "... and 7 more errors"; empty if all() is all.
+  std::string Rest() const;
+  // The text of all(), separated by blank lines, and Rest().
   std::string ToString() const;
 
   static constexpr size_t kMaxErrors = 20;
 
  private:
   std::vector<Diagnostic> diagnostics_;
+  absl::flat_hash_set<std::string> seen_;  // place and message
 };
 
 }  // namespace trivet::frontend

@@ -90,8 +90,8 @@ Value Emitter::ToSsa(const Value& value) {
     }
     return MakeConstant(Type::Scalar(dtype), value.constant());
   }
-  return Error(
-      absl::StrCat(context_, context_.empty() ? "" : ": ", "expected a number or a tile, found ", value.Describe()));
+  return ErrorAbout(value, absl::StrCat(context_, context_.empty() ? "" : ": ", "expected a number or a tile, found ",
+                                        value.Describe()));
 }
 
 Value Emitter::ToSsa(const Value& value, DType dtype) {
@@ -241,8 +241,8 @@ bool Emitter::MatchPair(Value* a, Value* b, absl::string_view what, PairOptions 
   const std::optional<Constant> number_b = b_is_number ? std::optional(b->constant()) : std::nullopt;
   const auto bad_operand = [&](const Value& v) {
     const bool block = v.is_ssa() && v.type().is_block_ptr();
-    Error(absl::StrCat(what, ": expected a number or a tile, found ", v.Describe()),
-          block ? "a block pointer moves by tl.advance(pointer, offsets)" : "");
+    ErrorAbout(v, absl::StrCat(what, ": expected a number or a tile, found ", v.Describe()),
+               block ? "a block pointer moves by tl.advance(pointer, offsets)" : "");
     return false;
   };
   if (a_is_number ? !IsNumber(*number_a) : !a->is_ssa()) return bad_operand(*a);
@@ -483,11 +483,11 @@ std::optional<int64_t> Emitter::RequireInt(const Value& value, absl::string_view
   if (value.is_error()) return std::nullopt;
   if (std::optional<Int> i = value.AsKnownInt()) {
     if (*i >= INT64_MIN && *i <= INT64_MAX) return static_cast<int64_t>(*i);
-    Error(absl::StrCat(what, " is out of range: ", IntToString(*i)));
+    ErrorAbout(value, absl::StrCat(what, " is out of range: ", IntToString(*i)));
     return std::nullopt;
   }
-  Error(absl::StrCat(what, " must be an integer constant (tl.constexpr), found ", value.Describe()),
-        value.is_ssa() ? "annotate the parameter it comes from as tl.constexpr" : "");
+  ErrorAbout(value, absl::StrCat(what, " must be an integer constant (tl.constexpr), found ", value.Describe()),
+             value.is_ssa() ? "annotate the parameter it comes from as tl.constexpr" : "");
   return std::nullopt;
 }
 
@@ -495,7 +495,7 @@ std::optional<bool> Emitter::RequireBool(const Value& value, absl::string_view w
   if (value.is_error()) return std::nullopt;
   std::optional<Constant> c = value.AsConstant();
   if (c && (IsNumber(*c) || IsNone(*c))) return IsTrue(*c);
-  Error(absl::StrCat(what, " must be a constant True or False, found ", value.Describe()));
+  ErrorAbout(value, absl::StrCat(what, " must be a constant True or False, found ", value.Describe()));
   return std::nullopt;
 }
 
@@ -505,7 +505,7 @@ std::optional<std::string> Emitter::RequireString(const Value& value, absl::stri
     if (const auto* s = std::get_if<std::string>(&value.constant())) return *s;
     if (value.is_none()) return std::string();
   }
-  Error(absl::StrCat(what, " must be a constant string, found ", value.Describe()));
+  ErrorAbout(value, absl::StrCat(what, " must be a constant string, found ", value.Describe()));
   return std::nullopt;
 }
 
@@ -520,8 +520,8 @@ std::optional<Type> Emitter::RequireType(const Value& value, absl::string_view w
       }
     }
   }
-  Error(absl::StrCat(what, " must be an element type such as tl.float32, found ", value.Describe()),
-        value.is_host() ? "Python's float and int say nothing of the width: tl.float32, tl.int64, ..." : "");
+  ErrorAbout(value, absl::StrCat(what, " must be an element type such as tl.float32, found ", value.Describe()),
+             value.is_host() ? "Python's float and int say nothing of the width: tl.float32, tl.int64, ..." : "");
   return std::nullopt;
 }
 
@@ -546,8 +546,8 @@ std::optional<Type::Shape> Emitter::RequireShape(const Value& value, absl::strin
   if (!ints) return std::nullopt;
   for (int64_t extent : *ints) {
     if (extent < 1) {
-      Error(absl::StrCat(what, ": shape [", vm::ShapeToString(*ints), "]: every extent must be positive, found ",
-                         extent));
+      ErrorAbout(value, absl::StrCat(what, ": shape [", vm::ShapeToString(*ints),
+                                     "]: every extent must be positive, found ", extent));
       return std::nullopt;
     }
     if (!IsPowerOfTwo(extent) &&
@@ -566,7 +566,8 @@ std::optional<int> Emitter::RequireAxis(const Value& value, int rank, absl::stri
   std::optional<int64_t> axis = RequireInt(value, absl::StrCat(what, ": axis"));
   if (!axis) return std::nullopt;
   if (*axis < -rank || *axis >= rank) {
-    Error(absl::StrCat(what, ": invalid axis ", *axis, " for rank ", rank, ": expected ", -rank, " to ", rank - 1));
+    ErrorAbout(value, absl::StrCat(what, ": invalid axis ", *axis, " for rank ", rank, ": expected ", -rank, " to ",
+                                   rank - 1));
     return std::nullopt;
   }
   return static_cast<int>(*axis < 0 ? *axis + rank : *axis);
@@ -575,13 +576,14 @@ std::optional<int> Emitter::RequireAxis(const Value& value, int rank, absl::stri
 bool Emitter::RequireNumber(Value* value, absl::string_view what) {
   if (value->is_error()) return false;
   if (!value->is_ssa() && !(value->is_constant() && IsNumber(value->constant()))) {
-    Error(absl::StrCat(what, ": expected a number or a tile, found ", value->Describe()));
+    ErrorAbout(*value, absl::StrCat(what, ": expected a number or a tile, found ", value->Describe()));
     return false;
   }
   *value = ToSsa(*value);
   if (value->is_error()) return false;
   if (!value->type().is_number()) {
-    Error(absl::StrCat(what, ": expected a number or a tile of numbers, found ", value->type().ToString()));
+    ErrorAbout(*value,
+               absl::StrCat(what, ": expected a number or a tile of numbers, found ", value->type().ToString()));
     return false;
   }
   return true;

@@ -35,6 +35,7 @@ class Emitter {
    public:
     virtual ~Reporter() = default;
     virtual void ReportError(std::string message, std::string hint) = 0;
+    virtual void ReportErrorAt(const SourceSpan& span, std::string message, std::string hint) = 0;
     // `what` is an extension of the language. False if it was reported as an error.
     virtual bool AllowExtension(absl::string_view what, absl::string_view portable_way) = 0;
   };
@@ -44,6 +45,12 @@ class Emitter {
   vm::Builder& builder() { return builder_; }
   Value Error(std::string message, std::string hint = "") {
     reporter_->ReportError(std::move(message), std::move(hint));
+    return Value();
+  }
+  // At the argument that `culprit` is, if it is one.
+  Value ErrorAbout(const Value& culprit, std::string message, std::string hint = "") {
+    if (culprit.span().line == 0) return Error(std::move(message), std::move(hint));
+    reporter_->ReportErrorAt(culprit.span(), std::move(message), std::move(hint));
     return Value();
   }
 

@@ -79,7 +79,10 @@ class FunctionLowering : private Emitter::Reporter {
   // True while the condition of a while loop is lowered.
   bool in_while_condition() const { return in_while_condition_; }
 
-  void Bind(const std::string& name, Value value) { variables_[name] = std::move(value); }
+  void Bind(const std::string& name, Value value) {
+    value.set_span({});  // it is the caller's
+    variables_[name] = std::move(value);
+  }
   // Lowers the whole body of a kernel or helper and ends it with a return. Gives what it returns.
   Value LowerFunction(bool is_kernel, bool* keeps_known);
   // Lowers the body in place, in the caller's region: its only return ends it. See CanInline.
@@ -128,6 +131,10 @@ class FunctionLowering : private Emitter::Reporter {
 
  private:
   void ReportError(std::string message, std::string hint) override { Error(std::move(message), std::move(hint)); }
+  void ReportErrorAt(const SourceSpan& span, std::string message, std::string hint) override {
+    SpanScope scope(this, span);
+    Error(std::move(message), std::move(hint));
+  }
 
   using Variables = std::map<std::string, Value>;
 

@@ -21,6 +21,7 @@ Value FunctionLowering::LowerCall(const Expr& expr) {
     const bool starred = item->kind == ExprKind::kStarred;
     Value value = LowerExpr(starred ? *item->a : *item);
     has_error = has_error || value.is_error();
+    value.set_span(item->span);
     if (!starred) {
       arguments.positional.push_back(std::move(value));
     } else if (value.is_tuple()) {
@@ -33,6 +34,7 @@ Value FunctionLowering::LowerCall(const Expr& expr) {
   for (const Keyword& keyword : expr.keywords) {
     Value value = LowerExpr(*keyword.value);
     has_error = has_error || value.is_error();
+    value.set_span(keyword.value->span);
     // What Triton's own functions hand down; it means nothing here.
     if (value.is_none() && (keyword.name == "_semantic" || keyword.name == "_generator" || keyword.name == "_builder"))
       continue;
@@ -43,7 +45,9 @@ Value FunctionLowering::LowerCall(const Expr& expr) {
     arguments.keywords.emplace_back(keyword.name, std::move(value));
   }
   if (has_error) return Value();
-  return Call(callee, std::move(arguments));
+  Value result = Call(callee, std::move(arguments));
+  result.set_span({});  // an operation may give its argument back
+  return result;
 }
 
 namespace {
@@ -131,8 +135,8 @@ bool FunctionLowering::BindParameters(const FunctionDef& def, const HostPtr& fun
   for (const auto& [name, value] : keywords) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::string near = DidYouMean(name, names);
-    Error(absl::StrCat(def.name, "() got an unexpected keyword argument '", name, "'"),
-          near.empty() ? absl::StrCat("its parameters are ", absl::StrJoin(names, ", ")) : near);
+    emitter_.ErrorAbout(value, absl::StrCat(def.name, "() got an unexpected keyword argument '", name, "'"),
+                        near.empty() ? absl::StrCat("its parameters are ", absl::StrJoin(names, ", ")) : near);
     return false;
   }
   size_t next = 0;

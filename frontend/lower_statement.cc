@@ -151,10 +151,11 @@ Value FunctionLowering::LowerInline() {
 }
 
 void FunctionLowering::LowerBody(const std::vector<StmtPtr>& body) {
+  constexpr size_t kMostErrors = 1000;  // further ones are not even looked for
   for (const StmtPtr& stmt : body) {
     if (terminated_) return;  // dead code is not compiled
     if (!loops_.empty() && loops_.back().is_static && (loops_.back().broken || loops_.back().continued)) return;
-    if (compilation_.diagnostics.size() >= Diagnostics::kMaxErrors) return;
+    if (compilation_.diagnostics.size() >= kMostErrors) return;
     SpanScope scope(this, stmt->span);
     LowerStmt(*stmt);
   }

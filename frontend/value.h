@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/ast.h"
 #include "frontend/constants.h"
 #include "frontend/host_value.h"
 #include "vm/bytecode/module.h"
@@ -105,6 +106,10 @@ class Value {
   // Of a descriptor: its shape and strides as values, in `items`.
   void set_items(std::vector<Value> items) { items_ = std::move(items); }
 
+  // Where an argument of the call that is being lowered is written, for messages about it; no line for other values.
+  const SourceSpan& span() const { return span_; }
+  void set_span(const SourceSpan& span) { span_ = span; }
+
   const Constant& constant() const { return constant_; }      // of kConstant
   const std::vector<Value>& items() const { return items_; }  // of kTuple, kAggregate, kMethod (self), ...
   std::vector<Value>& items() { return items_; }
@@ -148,6 +153,7 @@ class Value {
   vm::Type type_;
   std::optional<Constant> known_;
   Constant constant_;
+  SourceSpan span_;
   std::vector<Value> items_;
   std::vector<std::string> fields_;
   HostPtr host_;

@@ -76,7 +76,10 @@ py::tuple Compile(const py::object& kernel, const py::list& specs,
   if (!result.diagnostics.empty()) {
     py::list texts;
     for (const frontend::Diagnostic& d : result.diagnostics.all()) {
-      texts.append(py::make_tuple(d.file, d.span.line, d.Column(), d.message, d.ToString()));
+      const bool is_last = &d == &result.diagnostics.all().back();
+      const std::string rest = is_last ? result.diagnostics.Rest() : "";
+      texts.append(py::make_tuple(d.file, d.span.line, d.Column(), d.message,
+                                  d.ToString() + (rest.empty() ? "" : "\n\n" + rest)));
     }
     return py::make_tuple(py::none(), texts, globals);
   }

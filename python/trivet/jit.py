@@ -42,7 +42,10 @@ class JITFunction(JITCallable, KernelInterface):
     def __init__(self, fn: Any, version: Any = None, do_not_specialize: Any = None, do_not_specialize_on_alignment: Any = None, debug: Any = None,
                  noinline: Any = None, repr: Any = None, launch_metadata: Any = None) -> None:  # fmt: skip
         if not callable(fn) or not hasattr(fn, "__code__"):
-            raise TypeError(f"@jit expects a Python function, found {type(fn).__name__}")
+            message = f"@jit expects a Python function, found {type(fn).__name__}"
+            if isinstance(fn, KernelInterface):
+                message += ": write @jit last, next to the function, and @autotune and @heuristics above it"
+            raise TypeError(message)
         self.fn = fn
         self.version = version
         self.debug = debug
@@ -52,6 +55,11 @@ class JITFunction(JITCallable, KernelInterface):
         functools.update_wrapper(self, fn)
         self.__globals__ = fn.__globals__
         self.signature = inspect.signature(fn)
+        for parameter in self.signature.parameters.values():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                raise TypeError(
+                    f"{fn.__name__}(): a kernel can't take **{parameter.name}: name each parameter, or pass a tuple or *args"
+                )
         self.params = parameters_of(
             fn, self.signature, set(do_not_specialize or ()), set(do_not_specialize_on_alignment or ())
         )
