@@ -80,10 +80,14 @@ TEST(Diagnostics, TheSameOneOnce) {
   EXPECT_EQ(all.ToString(), absl::StrCat(all.all()[0].ToString(), "\n\n", all.all()[1].ToString()));
 }
 
-TEST(Diagnostics, StopsCountingSomewhere) {
+TEST(Diagnostics, ShowsTheFirstAndCountsTheRest) {
   Diagnostics all;
+  for (uint32_t line = 1; line <= Diagnostics::kMaxErrors; ++line) all.Add(Make({line, 1, line, 2}, "x"));
+  EXPECT_EQ(all.Rest(), "");
   for (uint32_t line = 1; line < 100; ++line) all.Add(Make({line, 1, line, 2}, "x"));
-  EXPECT_EQ(all.size(), Diagnostics::kMaxErrors);
+  EXPECT_EQ(all.size(), 99u);
+  EXPECT_EQ(all.all().size(), Diagnostics::kMaxErrors);
+  EXPECT_EQ(all.Rest(), "... and 79 more errors");
 }
 
 TEST(Count, OneAndMany) {
