@@ -4,10 +4,9 @@
 // flow becomes basic blocks with phis; helper functions are lowered in place of their calls. Nothing is decided here:
 // passes chose layouts, the analyses know how wide an access may be.
 //
-// Kernel ABI: one LLVM parameter for each parameter of the bytecode (words of the interpreter for descriptors), then
-// `ptr addrspace(1)` to the diagnostics buffer (print and assert; jit/lowering/diagnostics_buffer.h). Dynamic shared
-// memory is
-// @trivet_shared.
+// Kernel ABI: one LLVM parameter for each parameter of the bytecode (for a descriptor: base, padding, extents,
+// strides), then a `ptr addrspace(1)` that nobody reads yet: it is for what print and assert will write. Dynamic shared
+// memory is @trivet_shared.
 #pragma once
 
 #include <memory>
@@ -39,7 +38,6 @@ struct LoweredKernel {
   std::unique_ptr<llvm::Module> module;
   std::string kernel_name;
   int64_t shared_bytes = 0;  // dynamic
-  bool uses_diagnostics = false;
 };
 
 // The LLVM IR as text.

@@ -140,10 +140,6 @@ llvm::Value* LoweringContext::Scratch(int64_t bytes) {
   return shared_;
 }
 
-llvm::Value* LoweringContext::BytePointer(llvm::Value* base, llvm::Value* offset_bytes, llvm::Type*) {
-  return ir_.CreateInBoundsGEP(ir_.getInt8Ty(), base, offset_bytes);
-}
-
 // Moves 32 bits at a time (PTX ISA, shfl.sync).
 llvm::Value* LoweringContext::Shuffle(llvm::Value* value, ID id, llvm::Value* argument, int clamp) {
   llvm::Type* type = value->getType();
@@ -170,9 +166,6 @@ llvm::Value* LoweringContext::ShuffleXor(llvm::Value* value, int lane_mask) {
 }
 llvm::Value* LoweringContext::ShuffleIndex(llvm::Value* value, llvm::Value* lane) {
   return Shuffle(value, llvm::Intrinsic::nvvm_shfl_sync_idx_i32, lane, 31);
-}
-llvm::Value* LoweringContext::ShuffleUp(llvm::Value* value, int delta) {
-  return Shuffle(value, llvm::Intrinsic::nvvm_shfl_sync_up_i32, I32(delta), 0);
 }
 
 llvm::Value* LoweringContext::LoadFromScratch(llvm::Value* scratch, llvm::Value* element_index, const Type& type) {

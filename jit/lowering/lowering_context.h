@@ -91,11 +91,9 @@ class LoweringContext {
   // Scratch memory of this size, whose former users are done with it (a barrier is made). Whoever writes into it makes
   // a barrier before others read.
   llvm::Value* Scratch(int64_t bytes);
-  llvm::Value* BytePointer(llvm::Value* base, llvm::Value* offset_bytes, llvm::Type* element = nullptr);
   // Shuffles a register of any type up to 64 bits.
   llvm::Value* ShuffleXor(llvm::Value* value, int lane_mask);
   llvm::Value* ShuffleIndex(llvm::Value* value, llvm::Value* lane);
-  llvm::Value* ShuffleUp(llvm::Value* value, int delta);
   // Stores a tile in row-major order into scratch memory and makes the barrier; element i is at i * MemoryBytes.
   llvm::Value* StoreToScratch(const Registers& tile, const TileLayout& layout, const vm::Type& type);
   llvm::Value* LoadFromScratch(llvm::Value* scratch, llvm::Value* element_index, const vm::Type& type);
@@ -108,7 +106,6 @@ class LoweringContext {
   JumpTarget MakeTarget(llvm::BasicBlock* block, absl::Span<const ValueId> values);
   // Ends the current block.
   void Jump(const JumpTarget& target, absl::Span<const ValueId> values);
-  bool IsTerminated() { return ir_.GetInsertBlock()->getTerminator() != nullptr; }
   absl::Status LowerOp(const vm::Operation& op);
   absl::Status LowerRegion(RegionId region);
   // The region of a reduce, scan or map, inline, on scalars.

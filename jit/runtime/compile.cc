@@ -15,18 +15,6 @@
 namespace trivet::jit {
 namespace {
 
-absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, absl::string_view name) {
-  FunctionId found;
-  for (uint32_t i = 0; i < module.functions.size(); ++i) {
-    const vm::Function& fn = module.functions[i];
-    if (!fn.is_kernel || (!name.empty() && fn.name != name)) continue;
-    if (found) return absl::InvalidArgumentError("the module has several kernels; name one");
-    found = FunctionId(i);
-  }
-  if (!found) return absl::InvalidArgumentError(absl::StrCat("the module has no kernel '", name, "'"));
-  return found;
-}
-
 ArgumentFacts FactsOf(const vm::Function& kernel, const CompileOptions& options) {
   ArgumentFacts facts;
   for (size_t i = 0; i < kernel.params().size(); ++i) {
@@ -41,6 +29,18 @@ ArgumentFacts FactsOf(const vm::Function& kernel, const CompileOptions& options)
 }
 
 }  // namespace
+
+absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, absl::string_view name) {
+  FunctionId found;
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const vm::Function& fn = module.functions[i];
+    if (!fn.is_kernel || (!name.empty() && fn.name != name)) continue;
+    if (found) return absl::InvalidArgumentError("the module has several kernels; name one");
+    found = FunctionId(i);
+  }
+  if (!found) return absl::InvalidArgumentError(absl::StrCat("the module has no kernel '", name, "'"));
+  return found;
+}
 
 absl::StatusOr<LoweredModule> LowerForGpu(const vm::Module& module, const CompileOptions& options) {
   TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, options.kernel));

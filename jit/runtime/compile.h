@@ -65,6 +65,10 @@ struct CompiledKernel {
   }
 };
 
+// The kernel of this name in `module`, or its only kernel if the name is empty. InvalidArgument if there is none, or
+// several and no name.
+absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, absl::string_view name);
+
 // Compiles `options.kernel` of a verified module. Errors: Unimplemented where this tier can't (an op, a type, an
 // architecture), naming op, source line and reason: the launch falls back; InvalidArgument for options that don't fit;
 // OutOfResources (jit/driver/resources.h) where it is known before loading.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "jit/runtime/compile.h"
 #include "jit/runtime/kernel_tolerance.h"
 #include "jit/runtime/written_parameters.h"
 #include "vm/base/status.h"
@@ -75,7 +76,7 @@ absl::StatusOr<CrossCheckReport> CrossCheck(const CudaDriver& driver, const vm::
                                             const DeviceLaunch& launch,
                                             const std::function<absl::Status()>& launch_on_gpu) {
   const vm::Module& module = executable.module();
-  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, launch.request));
+  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, launch.request.kernel));
   TRIVET_ASSIGN_OR_RETURN(MirroredMemory memory, MirroredMemory::Copy(driver, module, launch));
   TRIVET_RETURN_IF_ERROR(launch_on_gpu());
   const vm::LaunchResult result = vm::Launch(executable, memory.request());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "jit/runtime/compile.h"
 #include "jit/runtime/recent_launches.h"
 #include "jit/runtime/written_parameters.h"
 #include "vm/base/status.h"
@@ -74,18 +75,6 @@ uint64_t AvailableHostBytes() {
 
 }  // namespace
 
-absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, const vm::LaunchRequest& request) {
-  FunctionId found;
-  for (uint32_t i = 0; i < module.functions.size(); ++i) {
-    const vm::Function& function = module.functions[i];
-    if (!function.is_kernel || (!request.kernel.empty() && function.name != request.kernel)) continue;
-    if (found) return absl::InvalidArgumentError("the module has several kernels; name one");
-    found = FunctionId(i);
-  }
-  if (!found) return absl::InvalidArgumentError(absl::StrCat("the module has no kernel '", request.kernel, "'"));
-  return found;
-}
-
 absl::StatusOr<MirroredMemory> MirroredMemory::Copy(const CudaDriver& driver, const vm::Module& module,
                                                     const DeviceLaunch& launch) {
   MirroredMemory memory(driver);
@@ -93,7 +82,7 @@ absl::StatusOr<MirroredMemory> MirroredMemory::Copy(const CudaDriver& driver, co
   memory.stream_ = launch.stream;
   memory.request_ = launch.request;
   TRIVET_RETURN_IF_ERROR(driver.FindDevice(launch.device).status());
-  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, launch.request));
+  TRIVET_ASSIGN_OR_RETURN(const FunctionId kernel, FindKernel(module, launch.request.kernel));
   if (module.function(kernel).params().size() != launch.request.arguments.size()) {
     return absl::InvalidArgumentError(absl::StrCat("kernel '", module.function(kernel).name, "' takes ",
                                                    module.function(kernel).params().size(), " arguments, not ",

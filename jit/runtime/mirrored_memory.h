@@ -34,9 +34,6 @@ struct DeviceLaunch {
   vm::LaunchRequest request;
 };
 
-// The index of the kernel that `request` names in `module`. InvalidArgument if there is none, or several and no name.
-absl::StatusOr<FunctionId> FindKernel(const vm::Module& module, const vm::LaunchRequest& request);
-
 class MirroredMemory {
  public:
   // Waits for the stream, then copies. A pointer argument in none of the launch's tensors brings the allocation that

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,28 +45,24 @@ def facts_of(kernel: CompiledKernel, words: Sequence[Sequence[int]]) -> tuple[Fa
     return tuple(out)
 
 
+# Of libdevice, in the packages that bring it: NVIDIA's of two generations, and Triton.
+_IN_PACKAGES = (
+    "nvidia/cu13/nvvm/libdevice/libdevice.10.bc",
+    "nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc",
+    "triton/backends/nvidia/lib/libdevice.10.bc",
+)
+
+
 def libdevice_candidates() -> Iterator[Path]:
-    """Where NVIDIA's libdevice may lie, best first."""
+    """Where NVIDIA's libdevice may lie, best first. Packages are looked for in ``sys.path``: importing Triton would bring it into
+    the process."""
     if os.environ.get("TRIVET_LIBDEVICE"):
         yield Path(os.environ["TRIVET_LIBDEVICE"])
-    for package, inside in (
-        ("nvidia.cuda_nvcc", "nvvm/libdevice"),
-        ("nvidia.cu13", "nvvm/libdevice"),
-        ("triton", "backends/nvidia/lib"),
-    ):
-        root, *rest = package.split(".")
-        # Found without importing: Triton's own package must stay out of the process.
-        spec = importlib.util.find_spec(root) if root not in sys.modules or root == "nvidia" else None
-        for location in (spec.submodule_search_locations or ()) if spec else _on_path(root):
-            yield Path(location, *rest, inside, "libdevice.10.bc")
-    yield from (Path(location) / "triton/backends/nvidia/lib/libdevice.10.bc" for location in sys.path if location)
+    for inside in _IN_PACKAGES:
+        yield from (Path(location, inside) for location in sys.path if location)
     for toolkit in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"):
         if toolkit:
             yield Path(toolkit, "nvvm/libdevice/libdevice.10.bc")
-
-
-def _on_path(package: str) -> Iterator[str]:
-    return (str(Path(location, package)) for location in sys.path if location and Path(location, package).is_dir())
 
 
 _libdevice: str | None = None
